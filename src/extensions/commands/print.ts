@@ -68,7 +68,7 @@ export async function printList<Row extends object>(
 }
 
 export function warnOfCutList(options: string): void {
-  process.stderr.write(`only the newest rows were searched, and older rows may match: ${options}\n`);
+  process.stderr.write(`not all rows were searched, and others may match: ${options}\n`);
 }
 
 export function listText<Row>(rows: readonly Row[], columns: readonly ListColumn<Row>[], screen: Screen): string {

@@ -3,7 +3,8 @@ import { CsvError, parse, type CsvErrorCode, type Info } from 'csv-parse';
 
 /** In bytes. Valid records are shorter. Without a limit, a file without line ends would fill the memory. */
 export const MAX_RECORD_LENGTH = 1_000_000;
-export const TOO_LONG = `is longer than ${MAX_RECORD_LENGTH} bytes; reading stopped here`;
+export const TOO_LONG = `is longer than ${MAX_RECORD_LENGTH} bytes`;
+export const STOPPED = 'reading stopped here';
 const PROBLEMS: Partial<Record<CsvErrorCode | 'INVALID_OPENING_QUOTE', string>> = {
   CSV_QUOTE_NOT_CLOSED: 'a quote is opened and never closed',
   CSV_INVALID_CLOSING_QUOTE: 'a quoted field continues after its closing quote; write a quote within a field twice',
@@ -43,6 +44,7 @@ export async function* csvRecords(input: Readable) {
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     yield* ahead;
-    yield { line: nextLine(error as CsvError & Info), problem: PROBLEMS[error.code] ?? error.message };
+    const problem = `${PROBLEMS[error.code] ?? error.message}; ${STOPPED}`;
+    yield { line: nextLine(error as CsvError & Info), problem };
   }
 }

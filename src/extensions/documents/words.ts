@@ -4,6 +4,11 @@ export function noFormula(text: string): string {
   return text.replaceAll(/^(?=[\t\r\n])|(?<=^|[;\t\r\n])(?=[=+\-@＝＋－＠])/g, "'");
 }
 
+/** Returns true if an apostrophe of the text may be one that `noFormula` put there. */
+export function hasFormulaGuard(text: string): boolean {
+  return /^'[\t\r\n]|(?<=^|[;\t\r\n])'[=+\-@＝＋－＠]/.test(text);
+}
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;

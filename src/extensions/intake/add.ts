@@ -1,6 +1,6 @@
 import { isLosslessNumber } from 'lossless-json';
 import { sameDecimal } from '../../base/decimal.ts';
-import { quote } from '../../base/text.ts';
+import { HIDDEN, quote } from '../../base/text.ts';
 import { checkOrder, describeProblems, type CheckedOrder } from '../../orders/rules/check.ts';
 import type { MerchantOrder } from '../../orders/rules/record.ts';
 import { columnsOf, ORDER_COLUMNS, uncheckedOrderOf, trackingOf } from '../../store/orders/order-columns.ts';
@@ -28,6 +28,8 @@ export async function addOrder({ store, account }: Pick<FlowDeps, 'store' | 'acc
   return { kind: 'differs', why: `${quote(externalOrderId)} is in the table with another ${different}` } as const;
 }
 
+const HIDDEN_TOKEN = `is ${HIDDEN}, which stands for a token that was not shown; orders export --reveal writes the token`;
+
 /** Checks an order by its columns. Numbers may be `LosslessNumber`; a missing column has the default of the table. */
 export function checkFields(fields: Fields): CheckedOrder {
   const given = ORDER_COLUMNS.map((column) => [column, fields[column] ?? null] as const);
@@ -40,6 +42,7 @@ export function checkFields(fields: Fields): CheckedOrder {
   const problems = fieldsOf
     .filter(([, value]) => value?.includes('\0') === true)
     .map(([field]) => ({ field, reason: 'contains a NUL character, which PostgreSQL does not take' }));
+  if (checked.order.paymentToken === HIDDEN) problems.push({ field: 'paymentToken', reason: HIDDEN_TOKEN });
   return problems.length === 0 ? checked : { ok: false, problems };
 }
 

@@ -9,7 +9,8 @@ import { StoreError } from '../../store/errors.ts';
 import { insertMissing, ordersById, type ColumnsAndState } from './tables/inserted-orders.ts';
 import { columnsOf, ORDER_COLUMNS, type OrderColumns } from '../../store/orders/order-columns.ts';
 import type { Store, Transaction } from '../../store/port.ts';
-import { csvRecords, MAX_RECORD_LENGTH, TOO_LONG } from '../documents/csv.ts';
+import { hasFormulaGuard } from '../documents/words.ts';
+import { csvRecords, MAX_RECORD_LENGTH, STOPPED, TOO_LONG } from '../documents/csv.ts';
 import { checkFields, differences } from './add.ts';
 import { ImportTables, type ImportRow } from './tables/import-rows.ts';
 
@@ -149,6 +150,7 @@ function toRow(line: ImportLine, problems: Problems): ImportRow | undefined {
 export type ImportLine = Readonly<{ line: number; fields: Readonly<Record<string, unknown>> }> | ImportProblem;
 
 const COLUMNS: readonly string[] = ORDER_COLUMNS;
+const NO_HEADER = `names no column; fields are separated by commas, the columns are ${COLUMNS.join(', ')}`;
 const REQUIRED = ['external_order_id', 'asset', 'from_currency', 'to_currency'];
 
 export const readLines = (input: Readable, format: ImportFormat) =>
@@ -170,22 +172,30 @@ async function* csvLines(input: Readable): AsyncGenerator<ImportLine> {
   if (header === undefined) yield { line: 1, problem: 'is empty; the first line names the columns' };
 }
 
-function headerProblems(header: readonly string[]): { column: string; problem: string }[] {
+function headerProblems(header: readonly string[]): { column?: string; problem: string }[] {
+  // The cells are not shown, because a first row of an order may have a token.
+  if (!header.some((column) => COLUMNS.includes(column))) return [{ problem: NO_HEADER }];
   const unknown = header.filter((column) => !COLUMNS.includes(column));
   const twice = header.filter((column, index) => COLUMNS.includes(column) && header.indexOf(column) < index);
   const missing = REQUIRED.filter((column) => !header.includes(column));
   return [
-    ...unknown.map((column) => unknownColumn(column, 'fields are separated by commas, ')),
+    ...unknown.map(unknownColumn),
     ...twice.map((column) => ({ column, problem: 'is in the header twice' })),
     ...missing.map((column) => ({ column, problem: 'is missing in the header' })),
   ];
 }
+
+/** The text without the apostrophe, or with it, might be the id of another order. */
+const GUARDED =
+  'has an apostrophe before a formula, as orders export writes it into CSV for spreadsheets; use NDJSON (orders export --format ndjson)';
 
 function csvLine(line: number, header: readonly string[], record: readonly string[]): ImportLine {
   if (record.length !== header.length)
     return { line, problem: `has ${record.length} fields, the header has ${header.length}` };
   const nul = record.findIndex((field) => field.includes('\0'));
   if (nul >= 0) return { line, column: header[nul] ?? '', problem: 'contains a NUL byte; save the file as UTF-8 text' };
+  const guarded = record.findIndex(hasFormulaGuard);
+  if (guarded >= 0) return { line, column: header[guarded] ?? '', problem: GUARDED };
   const fields = header.map((column, index) => [column, record[index] === '' ? null : record[index]] as const);
   return { line, fields: Object.fromEntries(fields) };
 }
@@ -193,7 +203,7 @@ function csvLine(line: number, header: readonly string[], record: readonly strin
 /** Reads NDJSON, a line at a time. Numbers keep every digit, as `LosslessNumber`. */
 async function* ndjsonLines(input: Readable): AsyncGenerator<ImportLine> {
   for await (const { line, text } of textLines(input)) {
-    if (text === undefined) return yield { line, problem: TOO_LONG };
+    if (text === undefined) return yield { line, problem: `${TOO_LONG}; ${STOPPED}` };
     if (text.trim() === '') continue;
     const read = readObject(text);
     const unknown = 'problem' in read ? [] : Object.keys(read.fields).filter((name) => !COLUMNS.includes(name));
@@ -227,6 +237,6 @@ function readObject(text: string): { fields: Readonly<Record<string, unknown>> }
   }
 }
 
-function unknownColumn(name: string, hint = ''): { column: string; problem: string } {
-  return { column: quote(name), problem: `is not a column; ${hint}the columns are ${COLUMNS.join(', ')}` };
+function unknownColumn(name: string): { column: string; problem: string } {
+  return { column: quote(name), problem: `is not a column; the columns are ${COLUMNS.join(', ')}` };
 }

@@ -72,7 +72,8 @@ export const OPERATIONS = {
     tag,
     summary: 'Takes over an order that exists at the exchange: it is looked up, put into the table, and never created.',
     description:
-      'An order that the exchange does not find (`absent`) is not inserted; an order that is in the table (`present`) does not change.',
+      'An order that the exchange does not find (`absent`) is not inserted, and may still have a pre-order; ' +
+      'an order that is in the table (`present`) does not change.',
     body: orderBody,
     value: named(
       'AdoptedOrder',

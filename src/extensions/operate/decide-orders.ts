@@ -35,10 +35,10 @@ export type OperatorResult = { readonly externalOrderId: string } & (
 
 export async function listTargets(
   { account, store, clock, settings }: OperatorDeps,
-  { from, to, limit, ...filter }: Pick<OrderFilter, 'state' | 'from' | 'to' | 'limit'>,
+  { from, to, limit, ...filter }: Pick<OrderFilter, 'state' | 'afterId' | 'from' | 'to' | 'limit'>,
   action: OperatorAction,
 ): Promise<readonly { readonly target: OperatorTarget; readonly result: OperatorResult }[]> {
-  const query = { account, state: filter.state, from, to, by: 'id', limit } as const;
+  const query = { account, state: filter.state, afterId: filter.afterId, from, to, by: 'id', limit } as const;
   const rows = await findOrders(store.db, query, ROW_COLUMNS);
   const now = clock.now();
   return await Array.fromAsync(rows, async (row) => {

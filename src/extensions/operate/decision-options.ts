@@ -37,7 +37,7 @@ export async function confirm(question: string): Promise<void> {
   if (!process.stdin.isTTY)
     throw new CommandError(EXIT.usage, 'nothing was changed: no terminal to confirm on; use --yes');
   if (await agrees(question)) return;
-  throw new CommandError(EXIT.look, 'nothing was changed');
+  throw new CommandError(EXIT.look, 'stopped: nothing more was changed');
 }
 
 export async function confirmShown<Row>(rows: readonly Row[], columns: readonly ListColumn<Row>[], question: string) {

@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { absentOrder } from '../commands/absent-order.ts';
 import { withAccount } from '../commands/store.ts';
 import { systemClock } from '../../base/clock.ts';
-import { statesFor, type Judgement } from './rules/judgement.ts';
+import { statesFor, type Judgement, type OperatorAction } from './rules/judgement.ts';
 import type { OrderState } from '../../orders/rules/states.ts';
 import { pathId } from '../../exchange/ids.ts';
 import { decideOrders, listTargets, type OperatorDeps, type OperatorResult } from './decide-orders.ts';
@@ -20,7 +20,8 @@ import { extensionsOf, partsOf } from '../../cli/shared/extensions.ts';
 import type { ListColumn } from '../commands/print.ts';
 import { counted } from '../documents/words.ts';
 
-const MOST_AT_ONCE = 10_000;
+/** The most orders that are kept in memory, and that one question is about. */
+const PAGE_ROWS = 10_000;
 const AS = ['exists', 'not-created', 'ours', 'abandoned'] as const;
 const AS_TEXT = 'exists: follow it; not-created: send it again; ours: trust what the exchange has; abandoned: end it';
 
@@ -68,12 +69,10 @@ export function define(command: Command): void {
         const { makePaces } = await partsOf(extensionsOf(command));
         const settings = flowSettings(config, makePaces?.(1)(config));
         const deps: OperatorDeps = { account, store, clock: systemClock(), settings };
-        const { state: wanted } = options;
-        const found =
-          wanted && (await listTargets(deps, { ...options, state: wanted, limit: MOST_AT_ONCE + 1 }, action));
         const named = [...new Set(ids)].map((externalOrderId) => ({ externalOrderId }));
-        const targets = found === undefined ? named : await confirmed(found, options);
-        await printResults(explained(decideOrders(deps, targets, action), store, config), options.json === true);
+        const results =
+          options.state === undefined ? decideOrders(deps, named, action) : decidePages(deps, options, action);
+        await printResults(explained(results, store, config), options.json === true);
         if (judgement.kind !== 'exists' || process.exitCode !== undefined) return;
         // No look-up of the order can check the id, because an order record has no id of a pre-order.
         const check = `order-sync exchange pre-order show ${shellWord(judgement.preOrderId)}${accountWords(account)}`;
@@ -109,24 +108,30 @@ function checkTargets(command: Command, ids: readonly string[], { state, from, t
   if (state === undefined && (from ?? to) !== undefined) command.error('error: use --from and --to only with --state');
 }
 
-async function confirmed(found: Awaited<ReturnType<typeof listTargets>>, { yes }: OrderOptions) {
-  const listed = found.slice(0, MOST_AT_ONCE);
-  if (found.length > listed.length) {
-    process.stderr.write(`only the first ${MOST_AT_ONCE} are changed: run the command again for the rest\n`);
-    process.exitCode = EXIT.look;
+/** Asks and decides page by page, in the order of ids, so that each order is decided once. */
+async function* decidePages(deps: OperatorDeps, { state, from, to, yes }: OrderOptions, action: OperatorAction) {
+  for (let afterId: string | undefined; ;) {
+    const listed = await listTargets(deps, { state, afterId, from, to, limit: PAGE_ROWS }, action);
+    if (listed.length === 0 && afterId === undefined) process.stderr.write('there is no such order\n');
+    if (yes !== true) await confirmPage(listed);
+    const targets = listed.map(({ target }) => target);
+    yield* decideOrders(deps, targets, action);
+    if (listed.length < PAGE_ROWS) return;
+    afterId = targets.at(-1)?.externalOrderId;
   }
-  const targets = listed.map(({ target }) => target);
-  if (targets.length === 0) process.stderr.write('there is no such order\n');
+}
+
+async function confirmPage(listed: Awaited<ReturnType<typeof listTargets>>): Promise<void> {
   const changes = listed.filter(({ result }) => result.kind === 'done').length;
-  if (yes === true || changes === 0) return targets;
+  if (changes === 0) return;
   const columns: readonly ListColumn<(typeof listed)[number]>[] = [
     { label: 'id', isId: true, of: ({ result }) => result.externalOrderId },
     { label: 'change', of: ({ result }) => (result.kind === 'done' ? `${result.from} → ${result.to}` : 'none') },
     { label: 'why', of: ({ result }) => (result.kind === 'done' ? null : result.why) },
   ];
-  const question = `${changes} of ${counted(listed.length, 'order')} would change. Continue? [y/N] `;
+  const more = listed.length < PAGE_ROWS ? '' : ', and others may follow';
+  const question = `${changes} of ${counted(listed.length, 'order')} would change${more}. Continue? [y/N] `;
   await confirmShown(listed, columns, question);
-  return targets;
 }
 
 /** If the account lacks an order, names an account that has the order. */
@@ -139,18 +144,20 @@ async function* explained(results: AsyncIterable<OperatorResult>, { db }: Store,
 
 /** Prints every decision that was made, even if a later decision fails, for example on a full disk. */
 async function printResults(results: AsyncIterable<OperatorResult>, asJson: boolean): Promise<void> {
-  const all: OperatorResult[] = [];
+  let separator = '[\n';
   const codes = new Set<number>();
   try {
     for await (const result of results) {
       codes.add(result.kind === 'done' ? EXIT.ok : result.state === null ? EXIT.absent : EXIT.look);
       const id = printable(result.externalOrderId);
-      if (asJson) all.push(result);
-      else if (result.kind === 'done') process.stdout.write(`${id}: ${result.from} → ${result.to}\n`);
+      if (asJson) {
+        process.stdout.write(`${separator}  ${JSON.stringify(result, null, 2).replaceAll('\n', '\n  ')}`);
+        separator = ',\n';
+      } else if (result.kind === 'done') process.stdout.write(`${id}: ${result.from} → ${result.to}\n`);
       else process.stderr.write(`${id}: not changed, ${printable(result.why)}\n`);
     }
   } finally {
-    if (asJson) process.stdout.write(`${JSON.stringify(all, null, 2)}\n`);
+    if (asJson) process.stdout.write(separator === '[\n' ? '[]\n' : '\n]\n');
   }
   const [code = EXIT.ok] = codes.size > 1 ? [EXIT.look] : codes;
   if (code !== EXIT.ok) process.exitCode = code;

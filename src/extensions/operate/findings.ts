@@ -70,7 +70,7 @@ function defineAck(command: Command): void {
       const isFiltered = name !== undefined || severity !== undefined || decided === true;
       if (isFiltered === wanted.length > 0) command.error('error: use either ids, or --class, --severity or --decided');
       const status = decided === true ? 'decided' : 'open';
-      const filter = { class: name, severity, status, limit: MOST_AT_ONCE } as const;
+      const filter = { class: name, severity, status, limit: MOST_AT_ONCE + 1 } as const;
       const actor = actorOf(options);
       await withAccount(command, 'current', async (store, { account }) => {
         const rows = isFiltered
@@ -92,11 +92,16 @@ async function named(store: Store, account: string, wanted: readonly number[]): 
 }
 
 async function confirmed({ db }: Store, filter: Parameters<typeof listFindings>[1], isAgreed: boolean) {
-  const { rows } = await listFindings(db, filter);
-  if (rows.length === 0) process.stderr.write('there is no such open finding\n');
+  const { rows: found, isCut } = await listFindings(db, filter);
+  const rows = found.slice(0, MOST_AT_ONCE);
+  const isLeft = found.length > rows.length;
+  if (isLeft)
+    process.stderr.write(`only the first ${MOST_AT_ONCE} are acknowledged: run the command again for the rest\n`);
+  else if (isCut) warnOfCutList('acknowledge older findings by their ids, which findings list --order shows');
+  else if (rows.length === 0) process.stderr.write('there is no such open finding\n');
+  if (isLeft || isCut) process.exitCode = EXIT.look;
   if (isAgreed || rows.length === 0) return rows;
-  const atMost = rows.length === MOST_AT_ONCE ? '; there may be more: run the command again for the rest' : '';
-  const question = `${counted(rows.length, 'finding')} would be acknowledged${atMost}. Continue? [y/N] `;
+  const question = `${counted(rows.length, 'finding')} would be acknowledged. Continue? [y/N] `;
   await confirmShown(rows, FINDING_COLUMNS, question);
   return rows;
 }

@@ -65,12 +65,14 @@ function defineList(command: Command): void {
         ...(await listOrders(db, { ...filter, account, limit: limit + 1 })),
         held: account === undefined ? [] : await pausesOf(db, account),
       }));
-      const { state, ...others } = filter;
+      const { state, ...more } = filter;
       const none = state === undefined ? 'there is no order' : `no order is ${state}`;
       const shown = rows.map((row) => (reveal === true ? row : withoutToken(row)));
-      await printList(command, shown, options, COLUMNS, Object.keys(others).length > 0 ? 'no such order' : none);
+      await printList(command, shown, options, COLUMNS, Object.keys(more).length > 0 ? 'no such order' : none);
       for (const line of held) process.stderr.write(`${printable(pasteable(line))}\n`);
-      if (isCut) warnOfCutList('search older orders with --from and --to, or with --order');
+      const others =
+        filter.order === undefined ? 'older orders with --from and --to, or with' : 'fewer orders with a longer';
+      if (isCut) warnOfCutList(`search ${others} --order`);
     });
 }
 

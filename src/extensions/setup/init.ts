@@ -24,6 +24,7 @@ const AGAIN = [
   'doctor',
   'asks the exchange again, after you have put the right key into its file, or the right address into the settings',
 ] as const;
+const CHECK = ['doctor', 'checks the key, after the daemon that runs now has ended'] as const;
 const START = 'starts the sandbox exchange: leave it running in a terminal of its own';
 const NEXT = [
   ['run', 'sends the orders that your shop inserts into merchant_orders, and follows them'],
@@ -72,17 +73,19 @@ export function define(command: Command): void {
 /** Returns false if a person wants to type another address and key. The files of `plan` are removed then. */
 async function isSetUp(command: Command, places: ConfigOptions, plan: Plan, how: InitOptions & { isLast: boolean }) {
   await using undo = await make(plan, places);
-  const refusal = await refusalOf(command, places);
+  const { refusal, unchecked } = await tryKeys(command, places);
   // A sandbox that is down is no error, because a person may start the sandbox later.
   const isSandboxDown = plan.isSandbox && refusal?.exitCode === EXIT.unavailable;
   if (refusal !== undefined && !isSandboxDown && !(await isKept(refusal, how))) return false;
   undo.move();
-  process.stdout.write(madeText(plan, refusal === undefined));
+  const checked = refusal !== undefined ? '' : unchecked.length > 0 ? uncheckedText(unchecked) : ACCEPTED;
+  process.stdout.write(madeText(plan) + checked);
   const isRight = refusal === undefined || isSandboxDown;
   if (isRight) checkSettings(places, false);
   const { port } = new URL(plan.settings.exchange.baseUrl);
   const start = isSandboxDown ? [[`sandbox --port ${port}`, START] as const] : plan.isSandbox ? [] : [PROBE];
-  const steps = [...(isRight ? [] : [AGAIN]), ...start, ...NEXT];
+  const again = !isRight ? [AGAIN] : unchecked.length > 0 ? [CHECK] : [];
+  const steps = [...again, ...start, ...NEXT];
   process.stdout.write(`\nWhat to do next:\n${nextSteps(steps, places.file ?? undefined)}`);
   return true;
 }
@@ -130,22 +133,28 @@ async function make({ settingsFile, settings, secrets, intoExisting }: Plan, pla
   return undo.move();
 }
 
-/** Tries each key at the exchange. Returns the error of the first key that fails, or undefined. */
-async function refusalOf(command: Command, places: ConfigOptions): Promise<CommandError | undefined> {
+/** Tries the keys until one fails. `unchecked` are accounts of a daemon, which asks with the key of its own settings. */
+async function tryKeys(command: Command, places: ConfigOptions) {
   const config = loadConfig({ ...places, requireExchange: true });
+  const unchecked: string[] = [];
   for (const { name } of config.accounts) {
     const { exchange, ...account } = configOf(config, name);
     const ofAccount = config.accounts.length === 1 ? '' : `${name}: `;
     try {
       const result = await tryKey(command, { ...account, exchange: { ...exchange, timeout: CHECK_TIMEOUT_MS } });
-      if (result.kind !== 'ok' && result.kind !== 'refused') throw commandError(result);
+      if (!result.isAlone) unchecked.push(name);
+      else if (result.kind !== 'ok' && result.kind !== 'refused') throw commandError(result);
     } catch (error) {
       const { code, message } = explainError(error);
-      return new CommandError(code, `${ofAccount}${message}`);
+      return { refusal: new CommandError(code, `${ofAccount}${message}`), unchecked };
     }
   }
-  return undefined;
+  return { unchecked };
 }
+
+const ACCEPTED = 'The exchange accepts the key.\n';
+const uncheckedText = (accounts: readonly string[]) =>
+  `The key was not checked, because a daemon with settings of its own drives ${accounts.join(', ')}.\n`;
 
 /** Asks a person if the plan is kept. Returns false for another try. Throws `CommandError` if nothing is kept. */
 async function isKept({ exitCode, message }: CommandError, { yes, isLast }: Parameters<typeof isSetUp>[3]) {
@@ -161,9 +170,9 @@ async function isKept({ exitCode, message }: CommandError, { yes, isLast }: Para
   return true;
 }
 
-function madeText({ settingsFile, settings, secrets, isDatabaseThere }: Plan, isTaken: boolean): string {
+function madeText({ settingsFile, settings, secrets, isDatabaseThere }: Plan): string {
   const files = [...secrets.keys()].map((file) => `  ${file}: a secret that only you can read\n`);
   const used = isDatabaseThere ? 'Used:\n' : '';
   const database = `${used}  ${settings.database.url.replace('sqlite:', '')}: the database\n`;
-  return `Made:\n  ${settingsFile}: the settings\n${files.join('')}${database}${isTaken ? 'The exchange accepts the key.\n' : ''}`;
+  return `Made:\n  ${settingsFile}: the settings\n${files.join('')}${database}`;
 }

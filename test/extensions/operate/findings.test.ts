@@ -15,6 +15,7 @@ const run = (...args: string[]) => runProgram(args, at.options);
 /** Findings with the ids 1, 2, …: `CLASS status [order]`. */
 function put(...findings: readonly string[]): void {
   const merchant = new Database(at.path);
+  merchant.exec('begin');
   const insert = merchant.prepare(
     `insert into findings (account, class, severity, external_order_id, expected, actual, first_seen_at, last_seen_at, status)
      values ('default', ?, ?, ?, '1.50', '1.6', '${SEEN}', '${SEEN}', ?)`,
@@ -23,6 +24,7 @@ function put(...findings: readonly string[]): void {
     const [name = '', status = '', order = `shop-${index + 1}`] = finding.split(' ');
     insert.run(name, FINDING_CLASSES[name as keyof typeof FINDING_CLASSES].severity, order, status);
   }
+  merchant.exec('commit');
   merchant.close();
 }
 
@@ -130,6 +132,23 @@ describe('findings ack', () => {
       stdout: expect.stringMatching(/finding 3 [^]*\n[^]*finding 1 [^]*\n2 acknowledged\n$/),
     });
     expect(rows()).toMatchObject([{ status: 'acknowledged' }, { status: 'resolved' }, { status: 'acknowledged' }]);
+  });
+
+  it('acknowledges 10,000 at most at a time, and says that more are left: exit 1', { timeout: 60_000 }, async () => {
+    put(...Array.from({ length: 10_001 }, () => 'AMOUNT_MISMATCH open'));
+    const ack = async (...args: string[]) => {
+      const { code, stdout, stderr } = await run('findings', 'ack', ...args, '--reason', 'x', '--yes', '--json');
+      return [code, (JSON.parse(stdout) as unknown[]).length, stderr] as const;
+    };
+    // Only the newest are searched for orders about which a person has decided.
+    expect(await ack('--decided')).toEqual([1, 0, expect.not.stringContaining('there is no')]);
+    expect(await ack('--class', 'AMOUNT_MISMATCH')).toEqual([
+      1,
+      10_000,
+      expect.stringMatching(/run the command again/),
+    ]);
+    expect(await ack('--class', 'AMOUNT_MISMATCH')).toEqual([0, 1, '']);
+    expect(await ack('--class', 'AMOUNT_MISMATCH')).toEqual([0, 0, 'there is no such open finding\n']);
   });
 
   it.each([

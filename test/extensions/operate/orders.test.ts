@@ -66,10 +66,12 @@ describe('orders add', () => {
 
   it('refuses in one line what cannot be an order, or is another one of the same id: exit 65', async () => {
     execute(`insert into merchant_orders (${HEADER}) values ('shop-1', '1', 'BTC', 'EUR')`);
-    const [bad, other] = await Promise.all([
+    const [bad, other, hidden] = await Promise.all([
       add('shop-2', '0', '--order-type', ''),
       add('shop-1', '2', '--payment-token', 'canary'),
+      add('shop-3', '2', '--payment-token', '<hidden>'),
     ]);
+    expect(hidden.code).toBe(65);
     expect(bad).toMatchObject({
       code: 65,
       stdout: '',

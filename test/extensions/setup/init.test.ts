@@ -23,6 +23,7 @@ import { CommandError } from '../../../src/cli/shared/exit.ts';
 import { runProgram } from '../../support/cli-function.ts';
 import { runCommand } from '../../support/cli-process.ts';
 import { temporaryFolder } from '../../support/folders.ts';
+import { testProcesses } from '../../support/program-processes.ts';
 
 const KEY = 'k3y-that-must-stay-hidden';
 /** Nothing listens there. */
@@ -151,6 +152,16 @@ describe('init', () => {
     expect(/(\w+)\n/.exec(kept.stdout.split(/next:\n/)[1] ?? '')?.[1]).toBe('doctor');
     expect(kept.stdout).not.toMatch(/accepts the key|settings are right/);
     expect(readdirSync(join(folder, 'etc')).toSorted()).toEqual(['shop.key', 'shop.yaml']);
+  });
+
+  it('does not say that a key is right if a daemon answered, which has a key of its own', async () => {
+    const on = await testProcesses();
+    await on.start(['run']);
+    const args = ['--base-url', URL, '--api-key-file', '-', '--database', on.path];
+    const { code, stdout } = await init(args, 'wrong\n');
+    expect([code, existsSync(file)]).toEqual([0, true]);
+    expect(stdout).toContain(`--config ${file} doctor`);
+    expect(stdout).not.toContain('accepts');
   });
 
   it('makes settings for the sandbox, whose statuses are known, without asking it', async () => {

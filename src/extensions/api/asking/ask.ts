@@ -122,7 +122,7 @@ export type Ask = <Asked extends AskedOperation>(operation: Asked, input: InputO
 
 export async function withExchange<Value>(
   command: Command,
-  work: (ask: Ask, config: Config, isAlone: boolean) => Promise<Value>,
+  work: (ask: Ask, config: AccountSettings, isAlone: boolean) => Promise<Value>,
   // The settings, if the caller has read them already, because a key in a pipe can be read only once.
   given?: AccountSettings,
 ): Promise<Value> {

@@ -5,6 +5,8 @@ import { readLines, type ImportLine } from '../import.ts';
 import { forEachConcurrently } from '../../../orders/pass/run.ts';
 import type { InputOf } from '../../api/operation.ts';
 import { INTAKE_OPERATIONS } from '../addresses.ts';
+import { accountWords } from '../../../accounts/rules/name.ts';
+import { pasteable } from '../../../base/invocation.ts';
 import { printable } from '../../../base/words.ts';
 import { columnsOf } from '../../../store/orders/order-columns.ts';
 import { commandError, withExchange, type Ask } from '../../api/asking/ask.ts';
@@ -21,8 +23,10 @@ const HELP = `
 Columns: as for orders import.
 Each order is looked up first. If the exchange has the order, the command
 inserts it with its state at the exchange, and never creates it. If the exchange
-does not have the order, the command names it and does not insert it. An order
-that is in the table already does not change, so the command can be run again.
+shows no order, the command names it and does not insert it. Such an order may
+still have a pre-order: insert it with orders import --may-have-been-sent. An
+order that is in the table already does not change, so the command can be run
+again.
 
 Example:
   order-sync orders adopt before-we-used-order-sync.csv`;
@@ -44,7 +48,7 @@ export function define(command: Command): void {
       const lines = readLines(input, format);
       const again: ImportLine[] = [];
       const counts = { adopted: 0, present: 0, absent: 0, unanswered: 0, invalid: 0 };
-      await withExchange(command, async (ask) => {
+      const { account } = await withExchange(command, async (ask, config) => {
         await forEachConcurrently(linesOf(lines, again), CONCURRENCY, async (line) => {
           const adopted = await adopt(ask, line).catch((error: unknown) => {
             again.push(line);
@@ -53,9 +57,12 @@ export function define(command: Command): void {
           counts[adopted.result] += 1;
           printAdopted(adopted, json);
         });
+        return config;
       });
       const text = Object.entries(counts).map(([result, orders]) => `${orders} ${result}`);
       process.stderr.write(`${text.join(', ')}\n`);
+      const insert = `order-sync orders import FILE --may-have-been-sent${accountWords(account)}`;
+      if (counts.absent > 0) process.stderr.write(pasteable(`an absent order may still have a pre-order: ${insert}\n`));
       process.exitCode = exitCodeOf(counts);
     });
 }
@@ -84,7 +91,7 @@ function printAdopted({ line, external_order_id, result, state, why }: Adopted, 
   const text = {
     adopted: `${id} is adopted: ${state}`,
     present: `${id} is in the table already: ${state}`,
-    absent: `${id} is not at the exchange and was not inserted`,
+    absent: `${id} was not inserted: the exchange shows no order, and may have a pre-order`,
     unanswered: `${id} was not inserted: ${printable(why ?? '')}`,
     invalid: `line ${line}: ${printable(why ?? '')}`,
   }[result];

@@ -127,14 +127,21 @@ async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Conf
   }
 }
 
-/** Writes the answers to a file with mode 0600. Returns the path of the file, or null if there are no answers. */
-function keep({ rows, evidence }: Seen, { database }: Config, isElsewhere: boolean): string | null {
+/** Writes the answers to a file with mode 0600. Returns its path, or null if there are no answers or the write fails. */
+function keep(seen: Seen, { database }: Config, isElsewhere: boolean): string | null {
+  const { rows, evidence } = seen;
   if (evidence.length === 0) return null;
   const stamp = systemClock().now().toISOString().replaceAll(/[:.]/g, '-');
   const folder = database.kind === 'sqlite' && !isElsewhere ? dirname(database.path) : process.cwd();
   const path = join(folder, `probe-${stamp}.json`);
-  writeFileSync(path, `${JSON.stringify({ rows, evidence }, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
-  return path;
+  try {
+    writeFileSync(path, `${JSON.stringify({ rows, evidence }, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
+    return path;
+  } catch (error) {
+    // Thrown after the answers are printed, because a step may have created an order.
+    seen.stopped ??= error as Error;
+    return null;
+  }
 }
 
 function asText(rows: readonly ProbeRow[], settings: object): string {

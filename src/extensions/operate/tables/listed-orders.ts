@@ -105,7 +105,8 @@ async function listAmong(db: Database, filter: Filter, ids: RawBuilder<unknown>)
   const { rows } = await sql<OrderRow>`select * from merchant_orders
     where ${allOf(unsearched(filter), candidates, isAfter(sort, after, createdAt))}
     order by ${sort === undefined ? first : sql``} ${orderOf(sort, createdAt)} limit ${limit}`.execute(db);
-  return { rows, isCut: rows.length < limit && (await hasMore(db, filter, ids)) };
+  // The candidates are not the newest matches, so that a full list may lack rows too.
+  return { rows, isCut: await hasMore(db, filter, ids) };
 }
 
 /** Reads rows in the order of an index, from `after`. Examines `mostRead` + 1 rows at most. */

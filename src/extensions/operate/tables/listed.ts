@@ -43,7 +43,7 @@ export async function listAccounts<Query extends ListQuery, Row>(
     rows = [...rows, ...listed.rows].toSorted(compare).slice(0, limit);
     isCut ||= listed.isCut;
   }
-  return { rows, isCut: isCut && rows.length < limit };
+  return { rows, isCut };
 }
 
 /** Lists rows of a table, the greatest `by` first. `select` returns the rows of one account in the same order. */

@@ -75,6 +75,18 @@ describe('orders adopt', () => {
     expect(await runProgram(['orders', 'explain', 'open'], place)).toMatchObject({ code: 0 });
   });
 
+  it('names how to insert an order that may still have a pre-order, which is not sent then', async () => {
+    const { exchange, file, place, adopt, on } = await before({ open: old('open') });
+    expect(await adopt('open', 'lost')).toMatchObject([1, { lost: ['absent', null] }]);
+    const { stderr } = await runProgram(['orders', 'adopt', file], place);
+    const [, words = ''] = /: \S+ (orders import FILE .*)\n$/.exec(stderr) ?? [];
+    const command = words.split(' ').map((word) => (word === 'FILE' ? file : word));
+    expect(await runProgram(command, place)).toMatchObject({ code: 0 });
+    await runProgram(['sync'], place);
+    expect(exchange.count('POST')).toBe(0);
+    expect(on.states()).toEqual({ open: 1, unknown: 1 });
+  });
+
   it('judges an order that it takes over as any other: one that contradicts the file is disputed', async () => {
     const { adopt, on } = await before({
       other: record('other', {

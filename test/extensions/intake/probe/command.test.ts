@@ -13,6 +13,7 @@ import {
   type ScriptedAnswer,
   type ScriptedRequest,
 } from '../../../support/scripted-exchange.ts';
+import { scriptedApi, secretOf } from '../../../support/served-api.ts';
 import { scriptedProgram, settingsOf, testProgram } from '../../../support/test-program.ts';
 
 interface Printed {
@@ -154,6 +155,17 @@ describe('probe', () => {
     const { exchange, restraints } = program.app;
     expect([exchange.breaker('create').isOpen, exchange.breaker('lookup').isOpen]).toEqual([false, false]);
     expect(restraints.all).toEqual([]);
+  });
+
+  it('prints what it has seen also if the answers cannot be kept, and ends with the code of the file', async () => {
+    const { exchange, url } = await scriptedApi();
+    exchange.answer = () => NOT_FOUND;
+    // No user can make a file there.
+    const place = { cwd: '/proc', environment: { ORDER_SYNC_API_TOKEN: secretOf('shop') } };
+    const { code, rows, evidence } = await probe(place, '--url', url);
+    expect(exchange.count('GET')).toBeGreaterThan(0);
+    expect([code, evidence]).toEqual([74, null]);
+    expect(rows.length).toBeGreaterThan(0);
   });
 
   it('asks nothing if no person agrees', async () => {

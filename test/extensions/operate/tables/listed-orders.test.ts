@@ -30,3 +30,18 @@ it.each(ORDER_SORTS)('a list that may look at few orders continues after them, a
   expect(found).toEqual(sort === 'newest' ? all.toReversed() : all);
   expect(pages).toBeGreaterThan(5);
 });
+
+it.each(['default', undefined])(
+  'a full list says that it is cut if it may lack newer matches of an id: account %s',
+  async (account) => {
+    const database = await newTestDatabase();
+    const store = await database.open();
+    const insert = database
+      .connect()
+      .prepare(`insert into merchant_orders (external_order_id, created_at) values (?, ?)`);
+    for (let index = 1; index <= 6; index += 1) insert.run(`o-${index}`, `2026-01-0${index}T00:00:00.000Z`);
+    const query = { account, order: { id: 'o-', isPrefix: true }, limit: 2 };
+    expect(await listOrders(store.db, { ...query, mostRead: 5 })).toMatchObject({ rows: [{}, {}], isCut: true });
+    expect(await listOrders(store.db, { ...query, mostRead: 6 })).toMatchObject({ rows: [{}, {}], isCut: false });
+  },
+);

@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
 import readExcel from 'read-excel-file/node';
 import { describe, expect, it } from 'vitest';
 import { PRE_ORDER_PATHS, RECORD_PATHS } from '../../../../src/orders/rules/record.ts';
@@ -10,7 +11,8 @@ import { openStore } from '../../../../src/store/sqlite/store.ts';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { exportedOrders } from '../../../../src/extensions/reports/tables/exported-orders.ts';
 import { runProgram } from '../../../support/cli-function.ts';
-import { commandFolder } from '../../../support/folders.ts';
+import { ORDER_COLUMNS } from '../../../../src/store/orders/order-columns.ts';
+import { commandFolder, newDatabase } from '../../../support/folders.ts';
 import { record } from '../../../support/scripted-exchange.ts';
 import { acceptedOrders } from '../../../support/test-program.ts';
 import { unguarded } from '../../../support/unguarded.ts';
@@ -62,6 +64,11 @@ function insertBody(merchant: Database.Database, table: string, id: string, body
 }
 
 const csvOf = (text: string) => parse(text, { columns: true }) as Record<string, string>[];
+const jsonLines = (text: string) =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
 const idsOf = async (...args: string[]) =>
   csvOf((await exported(...args)).stdout).map((row) => row['external_order_id']);
 
@@ -110,8 +117,7 @@ describe('orders export', () => {
 
   it('writes NDJSON with digits as text, one order a line', async () => {
     given({ id: 'a', record: RECORD }, { id: 'b' });
-    const lines = (await exported('--format', 'ndjson')).stdout.trimEnd().split('\n');
-    const [first, second] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const [first, second] = jsonLines((await exported('--format', 'ndjson')).stdout);
     expect(first).toMatchObject({ external_order_id: 'a', attempts: 0, 'record.order.number': '17' });
     expect(second).toMatchObject({ external_order_id: 'b', 'record.order.number': null, 'record.other': null });
   });
@@ -125,6 +131,33 @@ describe('orders export', () => {
       'record.percent': '-1e-7',
       'record.order.resultMessage': "'+cmd",
     });
+  });
+
+  it('writes NDJSON with --reveal that an import takes exactly, and nothing else that an import takes wrongly', async () => {
+    given({ id: '-Zk3x', token: '=tok' }, { id: "'=7", token: "'@t" }, { id: '@a;+b' }, { id: 'plain', token: 'tok' });
+    const select = `select ${ORDER_COLUMNS.join(', ')} from merchant_orders order by external_order_id`;
+    const merchant = new Database(at.path, { readonly: true });
+    const there = merchant.prepare(select).all();
+    merchant.close();
+    const path = join(at.folder, 'other.db');
+    const other = { ...at.options, environment: { ORDER_SYNC_DATABASE_URL: `sqlite:${path}` } };
+    await newDatabase(path);
+    const kept = (row: Record<string, unknown>) => ORDER_COLUMNS.map((column) => [column, row[column]] as const);
+    const imported = async (format: 'csv' | 'ndjson', ...args: string[]) => {
+      const { stdout } = await exported('--format', format, ...args);
+      const rows = format === 'csv' ? csvOf(stdout) : jsonLines(stdout);
+      const file = join(at.folder, `kept.${format}`);
+      const text = rows.map((row) => `${JSON.stringify(Object.fromEntries(kept(row)))}\n`).join('');
+      const cells = rows.map((row) => kept(row).map(([, value]) => value));
+      writeFileSync(file, format === 'csv' ? stringify([ORDER_COLUMNS, ...cells]) : text);
+      return (await runProgram(['orders', 'import', file], other)).code;
+    };
+    expect(await imported('csv', '--reveal')).toBe(65);
+    expect(await imported('ndjson')).toBe(65);
+    expect(await imported('ndjson', '--reveal')).toBe(0);
+    const copy = new Database(path, { readonly: true });
+    expect(copy.prepare(select).all()).toEqual(there);
+    copy.close();
   });
 
   it('writes XLSX with numbers if all digits stay, and text if they would not', async () => {

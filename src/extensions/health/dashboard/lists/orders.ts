@@ -53,7 +53,7 @@ export async function ordersText({ store, clock }: OpsPages, account: string | u
     account,
     query: { ...query, ...(sort && { sort }) },
     fields: [ID, ...FIELDS, ...(sort === undefined ? [] : [SORT])],
-    about: [sort === undefined ? NEED_A_PERSON : SORTS[sort], isCut && rows.length <= PAGE_ROWS && cut],
+    about: [sort === undefined ? NEED_A_PERSON : SORTS[sort], isCut && cut],
     columns: [
       { key: 'state', label: 'State', kind: 'state' },
       { key: 'headline', label: 'What happened', kind: 'text' },
