@@ -195,6 +195,15 @@ describe('the list of problems', () => {
     ]);
   });
 
+  it('says "at least" before the number of accounts if the list of holds was cut', () => {
+    const holds = Array.from({ length: 100 }, (_, index) => {
+      return { ...hold, account: `a${index}`, kind: 'creates-paused' as const, reason: index === 99 ? 'other' : 'r' };
+    });
+    const textOf = (shown: typeof holds) => problemsOf(readingOf(of({ account: null, holds: shown })))[0]?.text;
+    expect(textOf(holds)).toContain('a0, a1, a2 and at least 96 more');
+    expect(textOf(holds.slice(0, 99))).toContain('a0, a1, a2 and 96 more');
+  });
+
   it('names each place of a refused key, and who tries it next', () => {
     const holds = ['shop-1', 'shop-2'].map((account) => ({ ...hold, account, kind: 'key-refused' as const }));
     const keyPlaceOf = (account: string) => `/keys/${account}.key`;

@@ -201,6 +201,19 @@ describe('an overview', () => {
     expect(await read()).toMatchObject([{ class: 'CREATE_UNKNOWN', open: 2, decided: 1 }]);
   });
 
+  it('reads holds of each kind, however many accounts have one of another kind', async () => {
+    const { program } = await scriptedProgram();
+    const now = program.clock.now();
+    for (let account = 0; account < 102; account += 1) {
+      const kind = account === 101 ? 'key-refused' : 'rate-limited';
+      const hold = { kind, since: now, until: now, reason: 'r', actor: null } as const;
+      await program.app.store.writer.write(async (tx) => await setHold(tx, `${1_000 + account}`, hold, now));
+    }
+    const { holds } = await readOverview(program.app.store.db, { account: undefined, endpoints: [], now });
+    expect(holds.filter(({ kind }) => kind === 'rate-limited')).toHaveLength(100);
+    expect(holds.at(-1)).toMatchObject({ account: '1101', kind: 'key-refused' });
+  });
+
   it('counts new invalid orders, and none that is old, was corrected or retried', async () => {
     const { program, exchange } = await scriptedProgram();
     exchange.answer = (request) => echo(request);
