@@ -245,4 +245,19 @@ describe('an overview', () => {
     program.clock.advance(DAY);
     expect(await read()).toBeNull();
   });
+
+  it('counts a new invalid order beside any number of old ones', async () => {
+    const { program } = await scriptedProgram();
+    const { merchant, clock, app } = program;
+    const since = clock.now().toISOString();
+    const old = new Date(clock.now().getTime() - 2 * DAY).toISOString();
+    merchant.exec(`with recursive numbers (i) as (select 1 union all select i + 1 from numbers where i < 10000)
+      insert into merchant_orders (external_order_id, created_at) select cast(i as varchar), '${old}' from numbers`);
+    merchant.exec(`insert into merchant_orders (external_order_id, created_at) values ('new', '${since}')`);
+    merchant.exec(`update merchant_orders set state = 'invalid', next_action_at = null, revision = revision + 1`);
+    merchant.exec(`insert into event_heads (account, id, hash, counts)
+      values ('default', 1, '', '{"orders":{"invalid":10001},"findings":{}}')`);
+    const { newInvalid } = await readOverview(app.store.db, { account: 'default', endpoints: [], now: clock.now() });
+    expect(newInvalid).toEqual({ orders: 1, since });
+  });
 });
