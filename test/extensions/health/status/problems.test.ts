@@ -170,6 +170,12 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
     'check the path',
     'it answers 404',
   ],
+  [
+    'receiver-fails',
+    of({ receivers: [receiverState({ oldestWaiting: ago(10 * MINUTE + 1) })] }),
+    'each worker reaches the receiver',
+    'more than 10 min',
+  ],
   ['dead-letters', of({ receivers: [receiverState({ deadLetters: 1 })] }), 'order-sync webhooks show', '1 dead letter'],
   [
     'parked',
@@ -229,6 +235,7 @@ describe('the list of problems', () => {
       }),
     ],
     ['a receiver that fails for five minutes', of({ receivers: [receiverState({ failingSince: ago(5 * MINUTE) })] })],
+    ['events that wait for ten minutes', of({ receivers: [receiverState({ oldestWaiting: ago(10 * MINUTE) })] })],
     ['no daemon while nothing waits', { daemon: null, ...of({ orders: { final: 9 } }) }],
     ['clocks that differ by little', { databaseAheadMs: 1_999 }],
     ['a disk that cannot be asked', { process: processFacts({ freeBytes: null }) }],
