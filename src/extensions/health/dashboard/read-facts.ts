@@ -103,6 +103,17 @@ async function readFacts(deps: OpsPages, account: string | undefined, range: Ran
   };
 }
 
+type Cut = Readonly<{ cutAt: string | null }>;
+type ReadSince<Part extends Cut> = (account: string, from: string) => Promise<Part>;
+
+/** Reads all accounts again since the newest cut, because numbers since different times must not be added. */
+async function sinceOneTime<Part extends Cut>(accounts: readonly string[], from: string, read: ReadSince<Part>) {
+  const first = await Array.fromAsync(accounts, (account) => read(account, from));
+  const since = newestOf(first.map(({ cutAt }) => cutAt));
+  if (since === null || accounts.length === 1) return { of: first, since };
+  return { of: await Array.fromAsync(accounts, (account) => read(account, since)), since };
+}
+
 type Steps = ReturnType<typeof stepsOf>;
 
 function stepsOf(range: RangeName, now: Date) {
@@ -115,8 +126,12 @@ function stepsOf(range: RangeName, now: Date) {
 async function addUp(config: Config, db: Database, accounts: readonly string[], { starts, digits }: Steps) {
   const settingsOf = exchangeByAccount(config);
   const from = starts[0] ?? '';
-  const counted = await Array.fromAsync(accounts, (account) => countMoves(db, account, from, digits));
-  const sums = await Array.fromAsync(accounts, (account) => recentSums(db, account, from));
+  const { of: counted, since: movesSince } = await sinceOneTime(accounts, from, (account, at) =>
+    countMoves(db, account, at, digits),
+  );
+  const { of: sums, since: moneySince } = await sinceOneTime(accounts, from, (account, at) =>
+    recentSums(db, account, at),
+  );
   const moves = { inserted: starts.map(() => 0), accepted: starts.map(() => 0), final: starts.map(() => 0) };
   for (const [key, number] of counted.flatMap(({ orders }) => [...orders])) {
     const [move, time = ''] = key.split(' ') as [keyof typeof moves, string?];
@@ -127,9 +142,9 @@ async function addUp(config: Config, db: Database, accounts: readonly string[], 
     starts,
     moves,
     /** If there are too many moves, the time since which they are counted; null if all are counted. */
-    movesSince: newestOf(counted.map(({ cutAt }) => cutAt)),
+    movesSince,
     money: sums.flatMap(({ parts }) => parts.map((part) => moneyGroup(part, settingsOf(part.account)))),
-    moneySince: newestOf(sums.map(({ cutAt }) => cutAt)),
+    moneySince,
   };
 }
 
