@@ -103,17 +103,16 @@ const NEW_MS = 24 * 60 * 60_000;
 export async function readNewInvalid(db: Database, accounts: readonly string[], now: Date) {
   if (accounts.length === 0) return null;
   const isNew = sql`created_at > ${new Date(now.getTime() - NEW_MS).toISOString()}`;
-  const search = async (index: string, isWanted: RawBuilder<unknown>) => {
+  const search = async (index: string, filter = sql``) => {
     const invalid = sql`select created_at from merchant_orders ${indexedBy(index)}
-      where account in (${sql.join(accounts)}) and state = 'invalid' and ${isWanted} limit ${MOST_COUNTED}`;
+      where account in (${sql.join(accounts)}) and state = 'invalid' and next_action_at is null ${filter} limit ${MOST_COUNTED}`;
     const counts = sql<{ all: number; orders: number; since: string }>`select count(*) as "all",
         count(case when ${isNew} then 1 end) as orders, min(case when ${isNew} then created_at end) as since
       from (${invalid}) as invalid_orders`;
     return (await counts.execute(db)).rows[0];
   };
-  const isUncorrected = sql`next_action_at is null`;
-  let found = await search('merchant_orders_due', isUncorrected);
+  let found = await search('merchant_orders_due');
   // Old orders may fill the limit. The index by age comes second, because there all orders of a day are read.
-  if (found?.all === MOST_COUNTED) found = await search('merchant_orders_by_age', sql`${isUncorrected} and ${isNew}`);
+  if (found?.all === MOST_COUNTED) found = await search('merchant_orders_by_age', sql`and ${isNew}`);
   return found === undefined || found.orders === 0 ? null : { orders: found.orders, since: found.since };
 }

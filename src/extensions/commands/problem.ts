@@ -133,8 +133,7 @@ export function forAccounts(group: readonly OfAccount[], asked: string | null, i
 export const MOST_LISTED = 100;
 
 export function firstOf(names: readonly string[], isCut = names.length >= MOST_LISTED): string {
-  const least = isCut ? 'at least ' : '';
-  const more = names.length > MOST_NAMED ? ` and ${least}${names.length - MOST_NAMED} more` : '';
+  const more = names.length > MOST_NAMED ? ` and ${isCut ? 'at least ' : ''}${names.length - MOST_NAMED} more` : '';
   return `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
 }
 

@@ -103,15 +103,14 @@ async function readFacts(deps: OpsPages, account: string | undefined, range: Ran
   };
 }
 
-type Cut = Readonly<{ cutAt: string | null }>;
-type ReadSince<Part extends Cut> = (account: string, from: string) => Promise<Part>;
+type ReadSince<Part> = (account: string, from: string) => Promise<Part & { readonly cutAt: string | null }>;
 
 /** Reads all accounts again since the newest cut, because numbers since different times must not be added. */
-async function sinceOneTime<Part extends Cut>(accounts: readonly string[], from: string, read: ReadSince<Part>) {
-  const first = await Array.fromAsync(accounts, (account) => read(account, from));
-  const since = newestOf(first.map(({ cutAt }) => cutAt));
-  if (since === null || accounts.length === 1) return { of: first, since };
-  return { of: await Array.fromAsync(accounts, (account) => read(account, since)), since };
+async function sinceOneTime<Part>(read: ReadSince<Part>, accounts: readonly string[], from: string) {
+  const parts = await Array.fromAsync(accounts, (account) => read(account, from));
+  const since = newestOf(parts.map(({ cutAt }) => cutAt));
+  if (since === null || accounts.length === 1) return { parts, since };
+  return { parts: await Array.fromAsync(accounts, (account) => read(account, since)), since };
 }
 
 type Steps = ReturnType<typeof stepsOf>;
@@ -126,14 +125,10 @@ function stepsOf(range: RangeName, now: Date) {
 async function addUp(config: Config, db: Database, accounts: readonly string[], { starts, digits }: Steps) {
   const settingsOf = exchangeByAccount(config);
   const from = starts[0] ?? '';
-  const { of: counted, since: movesSince } = await sinceOneTime(accounts, from, (account, at) =>
-    countMoves(db, account, at, digits),
-  );
-  const { of: sums, since: moneySince } = await sinceOneTime(accounts, from, (account, at) =>
-    recentSums(db, account, at),
-  );
+  const counted = await sinceOneTime((account, at) => countMoves(db, account, at, digits), accounts, from);
+  const sums = await sinceOneTime((account, at) => recentSums(db, account, at), accounts, from);
   const moves = { inserted: starts.map(() => 0), accepted: starts.map(() => 0), final: starts.map(() => 0) };
-  for (const [key, number] of counted.flatMap(({ orders }) => [...orders])) {
+  for (const [key, number] of counted.parts.flatMap(({ orders }) => [...orders])) {
     const [move, time = ''] = key.split(' ') as [keyof typeof moves, string?];
     const place = starts.findLastIndex((start) => start.slice(0, digits) <= time);
     moves[move][place] = (moves[move][place] ?? 0) + number;
@@ -142,9 +137,9 @@ async function addUp(config: Config, db: Database, accounts: readonly string[], 
     starts,
     moves,
     /** If there are too many moves, the time since which they are counted; null if all are counted. */
-    movesSince,
-    money: sums.flatMap(({ parts }) => parts.map((part) => moneyGroup(part, settingsOf(part.account)))),
-    moneySince,
+    movesSince: counted.since,
+    money: sums.parts.flatMap(({ parts }) => parts.map((part) => moneyGroup(part, settingsOf(part.account)))),
+    moneySince: sums.since,
   };
 }
 
