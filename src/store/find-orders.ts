@@ -102,10 +102,17 @@ const NEW_MS = 24 * 60 * 60_000;
 /** Counts new invalid orders, and reads when the first was inserted. Skips corrected rows, which have a due time. */
 export async function readNewInvalid(db: Database, accounts: readonly string[], now: Date) {
   if (accounts.length === 0) return null;
-  const { rows } = await sql<{ orders: number; since: string }>`select count(*) as orders, min(created_at) as since
-    from (select created_at from merchant_orders ${indexedBy('merchant_orders_due')}
-      where account in (${sql.join(accounts)}) and state = 'invalid' and next_action_at is null
-      limit ${MOST_COUNTED}) as invalid_orders
-    where created_at > ${new Date(now.getTime() - NEW_MS).toISOString()} having count(*) > 0`.execute(db);
-  return rows[0] ?? null;
+  const isNew = sql`created_at > ${new Date(now.getTime() - NEW_MS).toISOString()}`;
+  const search = async (index: string, filter = sql``) => {
+    const invalid = sql`select created_at from merchant_orders ${indexedBy(index)}
+      where account in (${sql.join(accounts)}) and state = 'invalid' and next_action_at is null ${filter} limit ${MOST_COUNTED}`;
+    const counts = sql<{ all: number; orders: number; since: string }>`select count(*) as "all",
+        count(case when ${isNew} then 1 end) as orders, min(case when ${isNew} then created_at end) as since
+      from (${invalid}) as invalid_orders`;
+    return (await counts.execute(db)).rows[0];
+  };
+  let found = await search('merchant_orders_due');
+  // Old orders may fill the limit. The index by age comes second, because there all orders of a day are read.
+  if (found?.all === MOST_COUNTED) found = await search('merchant_orders_by_age', sql`and ${isNew}`);
+  return found === undefined || found.orders === 0 ? null : { orders: found.orders, since: found.since };
 }

@@ -17,6 +17,7 @@ const BOUNDED: readonly (readonly [step: RegExp, why: string])[] = [
     /^(SCAN|SEARCH) (account_owners|request_leases|event_heads|account_holds|database_moves)\b/,
     'a few rows an account',
   ],
+  [/^SCAN (holds|\(subquery-\d+\)): select account, kind, since, /, 'a few rows an account'],
   [/^SCAN \d+-ROW VALUES CLAUSE: insert into "?(events|seen_statuses)"? /, 'the rows that the statement inserts'],
   [/^SCAN json_each VIRTUAL TABLE INDEX 1:: /, 'the texts that the statement is given'],
   [/^SEARCH seen_statuses .* limit 0 \+ \?$/, 'statuses are few, and no more are read than the limit'],

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { lstatSync, readdirSync, readlinkSync, rmSync, statSync, symlinkSync } from 'node:fs';
-import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.ts';
 import type { Extension } from '../../cli/extension.ts';
 import type { ServiceMaker } from '../../daemon.ts';
 import { ConfigError, type Config } from '../../settings/config.ts';
 import { serveApi } from './door/server.ts';
-import { serveControl } from './server.ts';
+import { isListenedTo, serveControl } from './server.ts';
 import { apiSettings } from './settings.ts';
 import { controlSocketOf, socketFolder, unusableSocket } from './asking/transport.ts';
 
@@ -63,19 +61,6 @@ async function removeLeft(folder: string, clock: Clock): Promise<void> {
     const found = statSync(path, { throwIfNoEntry: false });
     const isOld = found !== undefined && clock.now().getTime() - found.mtimeMs > NEW_MS;
     if (isOld && found.isSocket() && !(await isListenedTo(path))) rmSync(path, { force: true });
-  }
-}
-
-async function isListenedTo(path: string): Promise<boolean> {
-  const socket = createConnection(path);
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch (error) {
-    // With any other error, a process may still listen at the path.
-    return !['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'ENOTSOCK'].includes((error as NodeJS.ErrnoException).code ?? '');
-  } finally {
-    socket.destroy();
   }
 }
 

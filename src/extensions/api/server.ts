@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { chmodSync, lstatSync, rmSync } from 'node:fs';
+import { createConnection } from 'node:net';
 import type { FastifyError, FastifyInstance } from 'fastify';
 import { hasZodFastifySchemaValidationErrors } from 'fastify-type-provider-zod';
 import { parse } from 'lossless-json';
@@ -6,6 +8,7 @@ import type { Logger } from 'pino';
 import type { Extension } from '../../cli/extension.ts';
 import { UnusableIdError } from '../../exchange/ids.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
+import { ConfigError } from '../../settings/config.ts';
 import { StoreError } from '../../store/errors.ts';
 import { closeServer, createServer, LIMITS, type ServerOptions } from '../http/server.ts';
 import { SOCKET_CALLER } from './caller.ts';
@@ -27,8 +30,12 @@ export interface Served extends Accounts, Omit<ReadDeps, 'stopping'>, Pick<FlowD
 
 export type ControlSocket = Awaited<ReturnType<typeof serveControl>>;
 
-/** Replaces a socket that an earlier process left. `close` waits for operations until the grace period is over. */
+/** Replaces a socket that no process listens at, and throws `ConfigError` for any other. `close` waits for operations until the grace period is over. */
 export async function serveControl(served: Served, socketPath: string, stopping: AbortSignal) {
+  if (await isListenedTo(socketPath)) {
+    const advice = 'stop that process (if none runs, remove the file), or name another path';
+    throw new ConfigError(`control.socket: another process uses ${socketPath}; ${advice}`);
+  }
   const server = controlServer(served.log);
   server.addHook('onRequest', async (request) => void (request.caller = SOCKET_CALLER));
   const close = await serveOperations(server, served, stopping);
@@ -62,6 +69,19 @@ export async function serveOperations(server: FastifyInstance, served: Served, s
   };
   await addRoutes(server, served.extensions, serving);
   return () => closeServer(server, running, served);
+}
+
+export async function isListenedTo(path: string): Promise<boolean> {
+  const socket = createConnection(path);
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch (error) {
+    // With any other error, a process may still listen at the path.
+    return !['ENOENT', 'ECONNREFUSED', 'ENOTDIR', 'ENOTSOCK'].includes((error as NodeJS.ErrnoException).code ?? '');
+  } finally {
+    socket.destroy();
+  }
 }
 
 /** Removes a socket at a path. Any other file stays, because `control.socket` may name that file by mistake. */

@@ -120,12 +120,20 @@ export function wordsOf(group: readonly OfAccount[]): string {
 const MOST_NAMED = 3;
 
 /** Returns ` for` and the names of the first accounts, or an empty text if only the account `asked` is shown. */
-export function forAccounts(group: readonly OfAccount[], asked: string | null): string {
-  return asked === null ? ` for ${firstOf(group.map(({ account }) => account))}` : '';
+export function forAccounts(group: readonly OfAccount[], asked: string | null, isCut?: boolean): string {
+  return asked === null
+    ? ` for ${firstOf(
+        group.map(({ account }) => account),
+        isCut,
+      )}`
+    : '';
 }
 
-export function firstOf(names: readonly string[]): string {
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : '';
+/** Lists of accounts, and of holds of one kind, end at this number. */
+export const MOST_LISTED = 100;
+
+export function firstOf(names: readonly string[], isCut = names.length >= MOST_LISTED): string {
+  const more = names.length > MOST_NAMED ? ` and ${isCut ? 'at least ' : ''}${names.length - MOST_NAMED} more` : '';
   return `${names.slice(0, MOST_NAMED).join(', ')}${more}`;
 }
 
@@ -175,6 +183,7 @@ export function holdProblems(
     const more = Object.values<string>(REFUSALS).includes(reason) ? '' : `: ${reason}`;
     const places = keyPlaceOf && firstOf([...new Set(group.map(({ account }) => keyPlaceOf(account)))]);
     const key = kind === 'key-refused' && { remedy: keyRemedy(places, isRunning) };
-    return [problem(kind, `${HOLDS[kind]}${forAccounts(group, asked)}${by}${more}`, { group, ...key })];
+    const isCut = holds.filter((one) => one.kind === kind).length >= MOST_LISTED;
+    return [problem(kind, `${HOLDS[kind]}${forAccounts(group, asked, isCut)}${by}${more}`, { group, ...key })];
   });
 }

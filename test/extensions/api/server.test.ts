@@ -18,6 +18,7 @@ import { LONGEST_WAIT_MS, Owner, OwnerGoneError } from '../../../src/extensions/
 import { OPERATE_OPERATIONS } from '../../../src/extensions/operate/addresses.ts';
 import { UnusableIdError } from '../../../src/exchange/ids.ts';
 import { serveControl } from '../../../src/extensions/api/server.ts';
+import { ConfigError } from '../../../src/settings/config.ts';
 import { socketTransport } from '../../../src/extensions/api/asking/transport.ts';
 import { NoOwnerError } from '../../../src/extensions/shop/transport.ts';
 import {
@@ -352,6 +353,12 @@ describe('the file of the socket', () => {
       await expect(serveControl(served(on.program.app), path, on.stopping.signal)).rejects.toThrow(/control\.socket/);
     }
     expect(readFileSync(`${file}.link`, 'utf8')).toBe('kept');
+  });
+
+  it('is not taken from a process that listens', async () => {
+    const on = await controlSocket();
+    await expect(serveControl(served(on.program.app), on.socketPath, on.stopping.signal)).rejects.toThrow(ConfigError);
+    expect(await askSocket(on.socketPath, 'GET', '/links')).toMatchObject({ status: 200 });
   });
 
   it('is made anew if a process that is gone has left one', async () => {

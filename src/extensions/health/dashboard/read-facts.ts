@@ -103,6 +103,16 @@ async function readFacts(deps: OpsPages, account: string | undefined, range: Ran
   };
 }
 
+type ReadSince<Part> = (account: string, from: string) => Promise<Part & { readonly cutAt: string | null }>;
+
+/** Reads all accounts again since the newest cut, because numbers since different times must not be added. */
+async function sinceOneTime<Part>(read: ReadSince<Part>, accounts: readonly string[], from: string) {
+  const parts = await Array.fromAsync(accounts, (account) => read(account, from));
+  const since = newestOf(parts.map(({ cutAt }) => cutAt));
+  if (since === null || accounts.length === 1) return { parts, since };
+  return { parts: await Array.fromAsync(accounts, (account) => read(account, since)), since };
+}
+
 type Steps = ReturnType<typeof stepsOf>;
 
 function stepsOf(range: RangeName, now: Date) {
@@ -115,10 +125,10 @@ function stepsOf(range: RangeName, now: Date) {
 async function addUp(config: Config, db: Database, accounts: readonly string[], { starts, digits }: Steps) {
   const settingsOf = exchangeByAccount(config);
   const from = starts[0] ?? '';
-  const counted = await Array.fromAsync(accounts, (account) => countMoves(db, account, from, digits));
-  const sums = await Array.fromAsync(accounts, (account) => recentSums(db, account, from));
+  const counted = await sinceOneTime((account, at) => countMoves(db, account, at, digits), accounts, from);
+  const sums = await sinceOneTime((account, at) => recentSums(db, account, at), accounts, from);
   const moves = { inserted: starts.map(() => 0), accepted: starts.map(() => 0), final: starts.map(() => 0) };
-  for (const [key, number] of counted.flatMap(({ orders }) => [...orders])) {
+  for (const [key, number] of counted.parts.flatMap(({ orders }) => [...orders])) {
     const [move, time = ''] = key.split(' ') as [keyof typeof moves, string?];
     const place = starts.findLastIndex((start) => start.slice(0, digits) <= time);
     moves[move][place] = (moves[move][place] ?? 0) + number;
@@ -127,9 +137,9 @@ async function addUp(config: Config, db: Database, accounts: readonly string[], 
     starts,
     moves,
     /** If there are too many moves, the time since which they are counted; null if all are counted. */
-    movesSince: newestOf(counted.map(({ cutAt }) => cutAt)),
-    money: sums.flatMap(({ parts }) => parts.map((part) => moneyGroup(part, settingsOf(part.account)))),
-    moneySince: newestOf(sums.map(({ cutAt }) => cutAt)),
+    movesSince: counted.since,
+    money: sums.parts.flatMap(({ parts }) => parts.map((part) => moneyGroup(part, settingsOf(part.account)))),
+    moneySince: sums.since,
   };
 }
 

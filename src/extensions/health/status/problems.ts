@@ -204,16 +204,22 @@ function driverProblems({ daemon, driver, olderState }: Reading, { orders }: Ove
 }
 
 function receiverProblems(receiver: ReceiverState, now: number): readonly (Problem | false)[] {
-  const { name, failingSince, cause, parked, deadLetters } = receiver;
+  const { name, failingSince, cause, parked, deadLetters, oldestWaiting } = receiver;
   const parts = { about: { receiver: name } };
   const refusedRemedy = { ...parts, remedy: `order-sync webhooks show ${shellWord(name)}` };
   const failingRemedy = cause !== null && { remedy: receiverRemedy(cause) };
   const isFailing = failingSince !== null && now - Date.parse(failingSince) > LONG_MS;
-  const fails = `events wait for the receiver ${name}${cause === null ? '' : `, because ${cause}`}`;
+  const because = cause === null ? '' : `, because ${cause}`;
+  const fails = `events wait for the receiver ${name}${because}`;
+  // The row of a receiver is of the worker that wrote last, so it hides the failure of another worker.
+  const isLate = !isFailing && oldestWaiting !== null && now - Date.parse(oldestWaiting) > STALLED_AFTER_MS;
+  const late = `events have waited for the receiver ${name} for more than ${STALLED_AFTER_MS / 60_000} min${because}`;
+  const lateRemedy = 'check that a daemon runs, and that the machine of each worker reaches the receiver';
   const refuses = `the receiver ${name} refuses events of ${counted(parked, 'order, link or account', 'orders, links or accounts')}; each event is retried for a day`;
   const refused = `the receiver ${name} has ${counted(deadLetters, 'dead letter: an event', 'dead letters: events')} that it refused at every attempt`;
   return [
     isFailing && problem('receiver-fails', fails, { ...parts, since: failingSince, ...failingRemedy }),
+    isLate && problem('receiver-fails', late, { ...parts, since: oldestWaiting, remedy: lateRemedy }),
     parked > 0 && problem('parked', refuses, refusedRemedy),
     deadLetters > 0 && problem('dead-letters', refused, refusedRemedy),
   ];

@@ -6,9 +6,8 @@ import type { BreakerLane } from '../../../exchange/transport/breaker.ts';
 import type { Overview, DaemonStatus, LiveStatus, Status } from './status.ts';
 import { overviewFor } from '../tables/overview.ts';
 import type { Store } from '../../../store/port.ts';
+import { MOST_LISTED } from '../../commands/problem.ts';
 import { askedOf, lookupFacts, type Activities, type Activity } from '../activity.ts';
-
-const MOST_ACCOUNTS = 100;
 
 export interface ReadingSources {
   readonly config: Config;
@@ -34,7 +33,7 @@ export async function readStatus(sources: StatusSources, account: string | undef
     daemon: {
       ...process,
       ...reading.daemon,
-      accounts: reading.daemon.accounts.slice(0, MOST_ACCOUNTS),
+      accounts: reading.daemon.accounts.slice(0, MOST_LISTED),
       opsFailure: ops.failure ?? null,
       owned: accounts.names.length,
       driven: [...activities.all].filter(isDriven).length,
@@ -45,11 +44,9 @@ export async function readStatus(sources: StatusSources, account: string | undef
 
 export function readingOf(sources: ReadingSources, account: string | undefined, overview: Overview | null) {
   const { config, store, clock, activities, accounts } = sources;
-  // Accounts that cannot be written come first, then accounts with work, because `readStatus` cuts the list.
-  const rank = (one: Activity) => (one.unwritten === undefined ? 0 : 2) + Number(isDriven(one));
-  const sorted = askedOf(activities, account).toSorted((a, b) => rank(b) - rank(a));
+  const asked = askedOf(activities, account);
   const owned = new Set(accounts.names);
-  const live = sorted.map((activity) => liveStatus(activity, clock.now(), owned.has(activity.account)));
+  const live = gravestFirst(asked.map((activity) => liveStatus(activity, clock.now(), owned.has(activity.account))));
   const unwritten = live.find((one) => one.unwritten !== undefined)?.unwritten;
   const { file } = config;
   return {
@@ -66,13 +63,23 @@ export function readingOf(sources: ReadingSources, account: string | undefined, 
     keyPlaceOf: keyPlaceByAccount(config),
     overview: overview && {
       ...overview,
-      holds: [...overview.holds, ...unwrittenHolds(sorted, overview)],
+      holds: [...overview.holds, ...unwrittenHolds(asked, overview)],
       // The database has only the first cause of an outage; this process has the newest.
       outOfReach: overview.outOfReach.map(({ reason, ...lost }) => {
         return { ...lost, reason: activities.find(lost.account)?.failure ?? reason };
       }),
     },
   };
+}
+
+/** Accounts with problems come first, then accounts whose passes wait longest, because `readStatus` cuts the list. */
+function gravestFirst(accounts: readonly LiveStatus[]): LiveStatus[] {
+  const keyed = accounts.map((one) => {
+    const [waitsSince = '~'] = one.passes.flatMap(({ wantedSince }) => wantedSince ?? []).toSorted();
+    const troubles = [one.unwritten !== undefined, !one.isTrusted, one.keptBack.length > 0, true];
+    return { one, key: `${troubles.indexOf(true)} ${waitsSince} ${one.isDriven ? 0 : 1}` };
+  });
+  return keyed.toSorted((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key))).map(({ one }) => one);
 }
 
 function unwrittenHolds(activities: readonly Activity[], { holds }: Overview): Overview['holds'] {

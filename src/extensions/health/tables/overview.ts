@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from 'kysely';
+import { MOST_LISTED } from '../../commands/problem.ts';
 import { feedEventOf } from '../../feed/event.ts';
 import { SEVERITIES, severityOf } from '../../../findings/rules/classes.ts';
 import { DECIDABLE } from '../../operate/rules/decided.ts';
@@ -12,7 +13,6 @@ import { countsOf } from '../../../store/tables/chain.ts';
 import { hasDecision } from '../../operate/tables/decided-findings.ts';
 import { newestEvents } from '../../feed/tables/events.ts';
 import type { Database } from '../../../store/port.ts';
-import { compileFor } from '../../../store/statement.ts';
 import { sumOf } from '../../../base/words.ts';
 import type { Config } from '../../../settings/config.ts';
 import { webhooksSettings } from '../../webhooks/settings.ts';
@@ -20,7 +20,6 @@ import { readWebhooks } from '../../webhooks/tables/endpoints.ts';
 import { storedHolds, lostReach } from '../../reports/tables/story.ts';
 import { countOfOthers } from '../../operate/tables/listed-orders.ts';
 
-const MOST_HOLDS = 100;
 const NEWEST = 20;
 const MOST_SEARCHES = 100;
 
@@ -41,7 +40,6 @@ export async function readOverview(db: Database, query: OverviewQuery): Promise<
   const { accounts, more } = await readCounts(db, account);
   const orders = sumsOf(accounts, 'orders');
   const newest = await newestEvents(db, account, NEWEST);
-  const holds = storedHolds(account).select('account').orderBy('account').orderBy('kind').limit(MOST_HOLDS);
   return {
     account: account ?? null,
     asOf: now.toISOString(),
@@ -52,7 +50,7 @@ export async function readOverview(db: Database, query: OverviewQuery): Promise<
     newInvalid: await readNewInvalid(db, having(accounts, ['invalid']).slice(0, MOST_ACCOUNTS), now),
     attention: await ordersToDecide(db, having(accounts, ATTENTION_STATES)),
     findings: await openFindings(db, accounts),
-    holds: (await db.executeQuery(compileFor(db, holds))).rows,
+    holds: await holdsOfEachKind(db, account),
     outOfReach: await lostReach(db, account, 'exchange'),
     unreadable: await lostReach(db, account, 'answers'),
     stopped: [...(await stoppedAccounts(db, account))],
@@ -62,6 +60,15 @@ export async function readOverview(db: Database, query: OverviewQuery): Promise<
     newest: newest.map(feedEventOf),
     accounts,
   };
+}
+
+/** Reads `MOST_LISTED` holds of each kind, so that many holds of one kind hide no other kind. */
+async function holdsOfEachKind(db: Database, account: string | undefined): Promise<Overview['holds']> {
+  const place = sql<number>`row_number() over (partition by kind order by account)`.as('place');
+  const { rows } = await sql<Overview['holds'][number]>`select account, kind, since, until, reason, actor
+    from ${storedHolds(account).select(['account', place])} as holds where place <= ${MOST_LISTED}
+    order by account, kind`.execute(db);
+  return rows;
 }
 
 function having(accounts: readonly AccountCounts[], states: readonly OrderState[]): readonly string[] {

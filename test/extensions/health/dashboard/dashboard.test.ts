@@ -211,6 +211,28 @@ describe('the dashboard of a program', () => {
     }
   });
 
+  it('adds the amounts of accounts since one time if one account has too many orders', async () => {
+    const { program } = await scriptedProgram();
+    const [account] = program.config.accounts;
+    const config = { ...program.config, accounts: ['default', 'b'].map((name) => ({ ...account!, name })) };
+    const now = program.clock.now().getTime();
+    const insert = (name: string, orders: number, since: number) => {
+      const rows = Array.from({ length: orders }, (_, index) => {
+        return `('${name}', 'o${index}', '${new Date(since + index).toISOString()}', '1', '${name}', 'EUR')`;
+      });
+      program.merchant.exec(`insert into merchant_orders
+        (account, external_order_id, created_at, asset, from_currency, to_currency) values ${rows.join(', ')}`);
+    };
+    insert('default', 5_002, now - 60_000);
+    insert('b', 3, now - 120_000);
+    const { activity } = await readerOf({ ...program, config })(undefined, '24h');
+    const counts = activity?.money.map(({ pair, orders }) => [pair, orders]);
+    expect([activity?.moneySince, counts]).toEqual([
+      new Date(now - 60_000 + 1).toISOString(),
+      [['default/EUR', 5_001]],
+    ]);
+  });
+
   it('tells the newest changes of an order in one line', async () => {
     const { program, get } = await testOps();
     program.insert({ external_order_id: 'shop-1' });

@@ -170,6 +170,12 @@ const CASES: readonly (readonly [code: string, changes: Partial<Reading>, remedy
     'check the path',
     'it answers 404',
   ],
+  [
+    'receiver-fails',
+    of({ receivers: [receiverState({ oldestWaiting: ago(10 * MINUTE + 1) })] }),
+    'each worker reaches the receiver',
+    'more than 10 min',
+  ],
   ['dead-letters', of({ receivers: [receiverState({ deadLetters: 1 })] }), 'order-sync webhooks show', '1 dead letter'],
   [
     'parked',
@@ -193,6 +199,15 @@ describe('the list of problems', () => {
     expect(problems).toMatchObject([
       { code, remedy: expect.stringContaining(remedy), text: expect.stringContaining(text) },
     ]);
+  });
+
+  it('says "at least" before the number of accounts if the list of holds was cut', () => {
+    const holds = Array.from({ length: 100 }, (_, index) => {
+      return { ...hold, account: `a${index}`, kind: 'creates-paused' as const, reason: index === 99 ? 'other' : 'r' };
+    });
+    const textOf = (shown: typeof holds) => problemsOf(readingOf(of({ account: null, holds: shown })))[0]?.text;
+    expect(textOf(holds)).toContain('a0, a1, a2 and at least 96 more');
+    expect(textOf(holds.slice(0, 99))).toContain('a0, a1, a2 and 96 more');
   });
 
   it('names each place of a refused key, and who tries it next', () => {
@@ -220,6 +235,7 @@ describe('the list of problems', () => {
       }),
     ],
     ['a receiver that fails for five minutes', of({ receivers: [receiverState({ failingSince: ago(5 * MINUTE) })] })],
+    ['events that wait for ten minutes', of({ receivers: [receiverState({ oldestWaiting: ago(10 * MINUTE) })] })],
     ['no daemon while nothing waits', { daemon: null, ...of({ orders: { final: 9 } }) }],
     ['clocks that differ by little', { databaseAheadMs: 1_999 }],
     ['a disk that cannot be asked', { process: processFacts({ freeBytes: null }) }],

@@ -201,6 +201,19 @@ describe('an overview', () => {
     expect(await read()).toMatchObject([{ class: 'CREATE_UNKNOWN', open: 2, decided: 1 }]);
   });
 
+  it('reads holds of each kind, however many accounts have one of another kind', async () => {
+    const { program } = await scriptedProgram();
+    const now = program.clock.now();
+    for (let account = 0; account < 102; account += 1) {
+      const kind = account === 101 ? 'key-refused' : 'rate-limited';
+      const hold = { kind, since: now, until: now, reason: 'r', actor: null } as const;
+      await program.app.store.writer.write(async (tx) => await setHold(tx, `${1_000 + account}`, hold, now));
+    }
+    const { holds } = await readOverview(program.app.store.db, { account: undefined, endpoints: [], now });
+    expect(holds.filter(({ kind }) => kind === 'rate-limited')).toHaveLength(100);
+    expect(holds.at(-1)).toMatchObject({ account: '1101', kind: 'key-refused' });
+  });
+
   it('counts new invalid orders, and none that is old, was corrected or retried', async () => {
     const { program, exchange } = await scriptedProgram();
     exchange.answer = (request) => echo(request);
@@ -231,5 +244,20 @@ describe('an overview', () => {
     expect(await read()).toMatchObject({ orders: 1 });
     program.clock.advance(DAY);
     expect(await read()).toBeNull();
+  });
+
+  it('counts a new invalid order beside any number of old ones', async () => {
+    const { program } = await scriptedProgram();
+    const { merchant, clock, app } = program;
+    const since = clock.now().toISOString();
+    const old = new Date(clock.now().getTime() - 2 * DAY).toISOString();
+    merchant.exec(`with recursive numbers (i) as (select 1 union all select i + 1 from numbers where i < 10000)
+      insert into merchant_orders (external_order_id, created_at) select cast(i as varchar), '${old}' from numbers`);
+    merchant.exec(`insert into merchant_orders (external_order_id, created_at) values ('new', '${since}')`);
+    merchant.exec(`update merchant_orders set state = 'invalid', next_action_at = null, revision = revision + 1`);
+    merchant.exec(`insert into event_heads (account, id, hash, counts)
+      values ('default', 1, '', '{"orders":{"invalid":10001},"findings":{}}')`);
+    const { newInvalid } = await readOverview(app.store.db, { account: 'default', endpoints: [], now: clock.now() });
+    expect(newInvalid).toEqual({ orders: 1, since });
   });
 });

@@ -20,18 +20,27 @@ export interface Trouble extends Problem {
   readonly advice?: string | undefined;
 }
 
-/** Errors without orders or findings come first. The first of these errors or of the pauses counts pending orders. */
+/** Errors without orders or findings come first. The first of these errors or of the pauses that concerns all pending orders counts them. */
 export function troublesOf(problems: readonly Problem[], overview: Overview): Trouble[] {
   const groups = Map.groupBy(problems, ({ code, about }) => `${code} ${about.class ?? ''}`);
   const troubles = [...groups.values()].map((group) => troubleOf(group, overview));
   const rankOf = ({ severity, concerned }: Trouble) => (severity !== 'error' ? 2 : concerned === undefined ? 0 : 1);
   const sorted = troubles.toSorted((a, b) => rankOf(a) - rankOf(b));
-  const stop = sorted.find((trouble) => rankOf(trouble) === 0 || PAUSES.includes(trouble.code));
+  const isStop = (trouble: Trouble) => rankOf(trouble) === 0 || PAUSES.includes(trouble.code);
+  const stop = sorted.find((trouble) => isStop(trouble) && stopsAllPending(trouble, overview));
   const { pending } = overview.orders;
   if (pending === 0 || troubles.some(({ code }) => code === 'orders-wait')) return sorted;
   return sorted.map((trouble) =>
     trouble === stop ? { ...trouble, concerned: { state: 'pending' }, count: pending } : trouble,
   );
+}
+
+function stopsAllPending({ code, about }: Trouble, { accounts, holds, stopped, outOfReach }: Overview): boolean {
+  const known = [...holds.filter(({ kind }) => kind === code), ...(code === 'stopped' ? stopped : [])];
+  const names = [...known, ...(code === 'out-of-reach' ? outOfReach : [])].map(({ account }) => account);
+  // A trouble without accounts concerns the whole process.
+  const of = new Set(about.account === undefined ? names : [about.account]);
+  return of.size === 0 || accounts.every(({ account, orders }) => of.has(account) || (orders['pending'] ?? 0) === 0);
 }
 
 function troubleOf(group: readonly Problem[], { account, orders, findings, newInvalid }: Overview): Trouble {

@@ -73,4 +73,21 @@ describe('the problems of the front page', () => {
     const told = troublesOf([problem('orders-wait', 'w'), ...stops], overview);
     expect(told.filter(({ count }) => count > 0).map(({ code }) => code)).toEqual(['orders-wait']);
   });
+
+  it('tell waiting orders with no problem of another account alone', () => {
+    const hold = { since: '2026-03-04T12:00:00.000Z', until: null, reason: 'r', actor: 'kim' } as const;
+    const countsOf = (...paused: readonly string[]) => {
+      const overview = overviewOf({
+        account: null,
+        orders: { pending: 12 },
+        accounts: [
+          { account: 'a', orders: { final: 1 }, findings: {} },
+          { account: 'b', orders: { pending: 12 }, findings: {} },
+        ],
+        holds: paused.map((account) => ({ ...hold, account, kind: 'creates-paused' })),
+      });
+      return troublesOf(problemsOf(readingOf({ overview })), overview).map(({ count }) => count);
+    };
+    expect([countsOf('a'), countsOf('b'), countsOf('a', 'b'), countsOf('a', 'c')]).toEqual([[0], [12], [12], [0]]);
+  });
 });
