@@ -72,7 +72,10 @@ export function judgeOrder(row: ReconciledRow, asOf: Date, settings: Reconciliat
   if (isReason(judgement)) {
     const last = row.last_lookup_at === null ? '' : `; last looked up ${row.last_lookup_at}`;
     const name = CLASS_OF_REASON[judgement] ?? 'UNCHECKED';
-    findings = [{ class: name, expected: 'compared with the exchange', actual: UNCHECKED[judgement][0] + last }];
+    const actual = UNCHECKED[judgement][0] + last;
+    // One finding of the class `FAIL_OVER` covers all orders that a fail-over left in doubt.
+    const isCovered = name === 'CREATE_UNKNOWN' && row.fail_over !== null;
+    findings = isCovered ? [] : [{ class: name, expected: 'compared with the exchange', actual }];
   } else if (row.state === 'accepted') {
     // ORDER_MISSING may be true and not recorded yet. `stuckAfter` concerns only open orders.
     const overdue = findOverdue(age, asOf, { ...settings, stuckAfter: Number.POSITIVE_INFINITY });
@@ -141,7 +144,8 @@ function ageOf(row: ReconciledRow): OrderAge {
     changedAt: null,
     lastLookupAt: readTime(row.last_lookup_at),
     resends: row.resends,
-    failOver: row.fail_over,
+    // The outcome of an order that a fail-over left in doubt is unknown too.
+    failOver: null,
     staleDate: row.stale_date,
   };
 }

@@ -209,6 +209,30 @@ describe('the report of reconciliation', () => {
     });
   });
 
+  it.each(['open', 'acknowledged'])(
+    'does not count an order as checked that a fail-over left in doubt, with a finding of status %s',
+    async (status) => {
+      const doubt = { record: null, preOrderId: null, failOver: 7 };
+      const orders: ReconciledOrder[] = [
+        { id: 'a', asset: '100', state: 'unknown', ...doubt },
+        { id: 'b', asset: '50', state: 'held', ...doubt },
+      ];
+      const findings = [{ id: null, class: 'FAIL_OVER', status, changedAt: ACKNOWLEDGED.changedAt }];
+      // The finding of the fail-over covers both orders, and is no order itself.
+      expect(await judged({ orders, findings })).toEqual({
+        isClean: false,
+        findings: [`FAIL_OVER ${status} ?`],
+        reasons: [['outcomeUnknown', 2]],
+      });
+      expect(await reportOf({ orders, findings }, factsOf)).toMatchObject({
+        checked: 0,
+        unchecked: 2,
+        orders_in_doubt: 2,
+        in_doubt: '150 BTC',
+      });
+    },
+  );
+
   it('does not count an order as checked while the exchange answers with an older record, final or not', async () => {
     const orders: ReconciledOrder[] = [
       { id: 'a', staleDate: '2026-01-05T11:00:00.000Z' },
