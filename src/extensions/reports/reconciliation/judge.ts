@@ -1,4 +1,4 @@
-import { amountField, currencyOf, isWithin, readDecimal } from '../../../base/decimal.ts';
+import { amountField, currencyOf, isSameCurrency, isWithin, readDecimal } from '../../../base/decimal.ts';
 import type { AmountSettings, DecimalReading, Tolerance } from '../../../base/decimal.ts';
 import { findOverdue, findUnknownOutcome, isUnchecked, type OrderAge } from '../../../findings/rules/age.ts';
 import { classTexts } from '../../operate/finding-classes.ts';
@@ -124,9 +124,9 @@ function differences(row: ReconciledRow, amounts: Amounts, tolerance: Tolerance,
   return isEqual ? [] : [{ class: 'AMOUNT_MISMATCH', expected: ours.text, actual: theirs.text }];
 }
 
-function isOfOtherPair(row: ReconciledRow): boolean {
-  const hasPair = row.record_from !== null || row.record_to !== null;
-  return hasPair && pairOfRecord(row) !== pairOf(row);
+function isOfOtherPair({ from_currency, to_currency, record_from, record_to }: ReconciledRow): boolean {
+  const differs = (theirs: string | null, ours: string | null) => theirs !== null && !isSameCurrency(theirs, ours);
+  return differs(record_from, from_currency) || differs(record_to, to_currency);
 }
 
 function pairOfRecord(row: ReconciledRow): string {

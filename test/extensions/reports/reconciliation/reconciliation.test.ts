@@ -307,6 +307,22 @@ describe('the report of reconciliation', () => {
     expect((await judged({ orders, findings, events: later })).findings).toContain('AMOUNT_MISMATCH open a');
   });
 
+  it('takes a pair in other letter case for the same pair', async () => {
+    const orders = [{ id: 'a', asset: '2', from: 'btc', to: 'eur', record: { from: 'BTC', to: 'EUR' } }];
+    expect(await judged({ orders })).toEqual({ isClean: true, findings: [], reasons: [] });
+    const [pair] = await reportOf({ orders }, (report) => rowsOf(report, 'pairs'));
+    expect(pair).toMatchObject({ ours: '2', theirs: '2', difference: '0', other_pair: 0 });
+  });
+
+  it.each([
+    ['of the same pair', 'EUR', { theirs: '2', difference: '0', other_pair: 0 }],
+    ['of another pair', 'USD', { theirs: '0', difference: '-2', other_pair: 1 }],
+  ])('takes a record with one currency alone for one %s if that currency is %s', async (_name, to, sums) => {
+    const orders = [{ id: 'a', asset: '2', record: { from: null, to } }];
+    expect((await judged({ orders })).reasons).toEqual([['noPair', 1]]);
+    expect((await reportOf({ orders }, (report) => rowsOf(report, 'pairs')))[0]).toMatchObject(sums);
+  });
+
   it('shows an amount of another pair as a difference, and adds no currencies together', async () => {
     const other = { from: 'ETH', to: 'EUR', output: '7', fee: '8', reward: '9' };
     const orders = [{ id: 'a', asset: '1', record: other }, { id: 'b' }];
