@@ -135,7 +135,7 @@ export class ReconciliationTotals {
     if (ours.ok && !ours.text.startsWith('-')) sums.asset.add(ours.text);
     else counts.unreadable += 1;
     // The record of a disputed order may belong to another order, even after the disputed order was abandoned.
-    if (row.received_at === null || kind === 'disputed' || row.state === 'abandoned') return;
+    if (row.received_at === null || row.state === 'disputed' || row.state === 'abandoned') return;
     counts.at_exchange += 1;
     if (isOfOtherPair) {
       counts.other_pair += 1;

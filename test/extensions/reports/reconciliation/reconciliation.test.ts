@@ -128,6 +128,16 @@ describe('the report of reconciliation', () => {
     ]);
   });
 
+  it('adds up nothing of the record of a disputed order that changed after the moment of the report', async () => {
+    const changedAt = '2026-01-06T00:00:00.001Z';
+    const orders = [
+      { id: 'a', asset: '1' },
+      { id: 'b', asset: '2', state: 'disputed', record: { input: '20' }, changedAt },
+    ];
+    const sums = { at_exchange: 1, ours: '1', theirs: '1', output: '100', fee: '0.001', unchecked: 1 };
+    expect(await reportOf({ orders }, (report) => rowsOf(report, 'pairs'))).toEqual([expect.objectContaining(sums)]);
+  });
+
   it('finds a differing amount by itself, if no finding was written', async () => {
     const orders = [{ id: 'a', asset: '1', record: { input: '1.000000000000000001' } }];
     expect(await judged({ orders })).toMatchObject({ isClean: false, findings: ['AMOUNT_MISMATCH open a'] });
