@@ -138,6 +138,22 @@ describe('the report of reconciliation', () => {
     expect(await reportOf({ orders }, (report) => rowsOf(report, 'pairs'))).toEqual([expect.objectContaining(sums)]);
   });
 
+  it('adds up no amount of an invalid row, as the summary does', async () => {
+    const orders = [
+      { id: 'a', asset: '1' },
+      { id: 'b', asset: '100', state: 'invalid', record: null, sentAt: null },
+    ];
+    const { money, pairs } = await reportOf({ orders }, (report) => ({
+      money: rowsOf(report, 'money'),
+      pairs: rowsOf(report, 'pairs'),
+    }));
+    expect(money).toEqual([expect.objectContaining({ orders: 2, not_at_exchange: '0', unreadable: 1 })]);
+    expect(pairs.map(({ asset, unreadable }) => [asset, unreadable])).toEqual([
+      ['1', 0],
+      ['0', 1],
+    ]);
+  });
+
   it('finds a differing amount by itself, if no finding was written', async () => {
     const orders = [{ id: 'a', asset: '1', record: { input: '1.000000000000000001' } }];
     expect(await judged({ orders })).toMatchObject({ isClean: false, findings: ['AMOUNT_MISMATCH open a'] });
