@@ -1,4 +1,4 @@
-import { amountField, currencyOf, isSameCurrency, isWithin, readDecimal } from '../../../base/decimal.ts';
+import { amountField, isSameCurrency, isWithin, readDecimal } from '../../../base/decimal.ts';
 import type { AmountSettings, DecimalReading, Tolerance } from '../../../base/decimal.ts';
 import { findOverdue, findUnknownOutcome, isUnchecked, type OrderAge } from '../../../findings/rules/age.ts';
 import { classTexts } from '../../operate/finding-classes.ts';
@@ -7,7 +7,7 @@ import type { Finding } from '../../../findings/rules/finding.ts';
 import { readTime } from '../../../base/instant.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import type { ReconciledRow } from '../tables/reconciliation.ts';
-import { pairOf } from './rows.ts';
+import { currencyOfRow, pairOf } from './rows.ts';
 
 export interface ReconciliationSettings extends AmountSettings {
   readonly freshFor: number;
@@ -61,8 +61,7 @@ const CLASS_OF_REASON: Partial<Record<UncheckedReason, FindingClassName>> = {
 export function judgeOrder(row: ReconciledRow, asOf: Date, settings: ReconciliationSettings) {
   const ours = readDecimal(row.asset);
   const field = amountField(row.asset_position, settings);
-  const pair = { fromCurrency: row.from_currency, toCurrency: row.to_currency };
-  const currency = currencyOf(field ?? 'inputAsset', pair);
+  const currency = currencyOfRow(row, settings);
   const theirs = readDecimal(field === 'outputAsset' ? row.output_asset : row.input_asset);
   const isCompared = row.received_at !== null && field !== undefined;
   const amounts: Amounts = isCompared && ours.ok && theirs.ok ? [ours, theirs] : undefined;
