@@ -45,7 +45,9 @@ export async function layoutOf(page: Page, longest: { readonly inTable: number; 
       for (const node of box.childNodes) {
         if (node.nodeType !== Node.TEXT_NODE) continue;
         for (const word of node.data.matchAll(/\\S+/g)) {
-          if (word[0].length > longest) continue;
+          // The groups of three digits of a number are elements.
+          const whole = box.matches('.n') ? box.textContent.trim() : word[0];
+          if (whole.length > longest) continue;
           for (const part of word[0].matchAll(/[\\p{Script=Latin}\\p{N}_.:,]+/gu)) {
             const range = document.createRange();
             range.setStart(node, word.index + part.index);

@@ -23,6 +23,8 @@ export interface ReconciledOrder {
   readonly staleDate?: string | null;
   readonly attempts?: number;
   readonly resends?: number;
+  /** The id of the fail-over that left the order in doubt. */
+  readonly failOver?: number;
   /** Null if there is no record. */
   readonly record?: {
     readonly input?: string | null;
@@ -40,7 +42,8 @@ export interface ReconciledOrder {
 
 /** A finding as it is written down. */
 export interface WrittenFinding {
-  readonly id: string;
+  /** The id of its order; null if the finding is about the account. */
+  readonly id: string | null;
   readonly class: string;
   readonly severity?: string;
   readonly status?: string;
@@ -92,7 +95,7 @@ function insertOrder(merchant: Merchant, order: ReconciledOrder): void {
     .prepare(
       `update merchant_orders set revision = revision + 1, state = :state, created_at = :createdAt, pre_order_id = :preOrderId, order_status = :status, outcome = :outcome, changed_at = :changedAt,
        sent_at = :sentAt, last_lookup_at = :lastLookupAt, modification_date = :modificationDate, stale_date = :staleDate,
-       attempts = :attempts, resends = :resends where account = :account and external_order_id = :id`,
+       attempts = :attempts, resends = :resends, fail_over = :failOver where account = :account and external_order_id = :id`,
     )
     .run({
       id,
@@ -109,6 +112,7 @@ function insertOrder(merchant: Merchant, order: ReconciledOrder): void {
       staleDate: order.staleDate ?? null,
       attempts: order.attempts ?? 1,
       resends: order.resends ?? 0,
+      failOver: order.failOver ?? null,
     });
   if (record === null) return;
   const { input = asset, fee = '0.001', receivedAt = LOOKED_UP_AT, comparedAt = LOOKED_UP_AT } = record;

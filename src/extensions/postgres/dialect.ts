@@ -10,8 +10,8 @@ export class PostgresCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** A decimal, with an exponent of no more than `MAX_DIGITS`, which is 64. */
-const DECIMAL = String.raw`'^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?(0{0,3}\d|0{0,2}[1-5]\d|0{0,2}6[0-4]))?$'`;
+/** As `readDecimal` matches a decimal. */
+const DECIMAL = String.raw`'^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d{1,4})?$'`;
 
 const beginningOf = (text: unknown) => sql`substr(${text}, 1, ${sql.lit(INDEXED_CHARACTERS)})`;
 

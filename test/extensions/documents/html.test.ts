@@ -161,6 +161,24 @@ describe('HTML', () => {
     expect(Array.from(shown)).toHaveLength(40);
   });
 
+  it('cuts no number, in a column of numbers, in a column of texts, on a card and in a sentence', async () => {
+    const number = `${'1234567890'.repeat(6)}.${'0987654321'.repeat(6)}`;
+    const columns: readonly Column[] = [
+      { key: 'sum', label: 'Sum', kind: 'decimal' },
+      { key: 'expected', label: 'Expected', kind: 'text' },
+    ];
+    const text = await wholeText(
+      htmlText({
+        ...documentOf(columns, [{ sum: number, expected: number }], 'x/1'),
+        verdict: { tone: 'error', text: 'Not clean', reasons: [`Money in doubt: ${number} BTC, -${number}.`] },
+        cards: [{ label: 'Difference', value: `-${number} BTC`, section: 'lines' }],
+      }),
+    );
+    const shown = text.replace(/<style>.*?<\/style>/s, '').replace(/<\/?[bi]>/g, '');
+    expect(shown).not.toContain('…');
+    expect(shown.split(number)).toHaveLength(6);
+  });
+
   it('has no script, no handler and nothing that is loaded, whatever the texts are', async () => {
     const text = await wholeText(htmlText(hostileDocument()));
     expect(text).not.toMatch(/<script|<img|<link|<iframe|<object|<foreignObject/i);

@@ -32,7 +32,7 @@ it('sums decimals as the program reads them, each alone and all together', async
   const values = [
     '0 -0 1 1.50 -2.5 1e3 1.5E-3 -1e+2 0e5 1e64 1e65 1e-63 1e-64 100e-2 1e0064 12345678901234567.123456789012345678',
     `${'9'.repeat(64)} ${'9'.repeat(65)} 0.${'1'.repeat(63)} 0.${'1'.repeat(64)} 1.${'0'.repeat(100)}e1 1.${'0'.repeat(130)}e1`,
-    `${'9'.repeat(10_000)} 1e00064 1e9999 1e-9999 01 .5 5. +1 1,5 NaN Infinity - 1e e1 0x1 1_000 ١ x`,
+    `${'9'.repeat(10_000)} 1e00064 1e9999 1e-9999 0.001e66 0.001e67 100e-64 1e00066 0e9999 0e-9999 -0.0e70 1e99999 01 .5 5. +1 1,5 NaN Infinity - 1e e1 0x1 1_000 ١ x`,
   ].flatMap((some): (string | null)[] => some.split(' '));
   values.push('', ' 1', '1 ', '1\n', null);
   const summed = async (of: readonly (string | null)[]) => {

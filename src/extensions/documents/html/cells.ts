@@ -6,6 +6,8 @@ import { pasteable } from '../../../base/invocation.ts';
 import { inUnits } from '../words.ts';
 
 const LONGEST_WORD = 40;
+/** Matches a number in a sentence. A number is never cut, because a number without some of its digits is another. */
+const NUMBER = /^[-+]?\d{1,128}(?:\.\d{1,128})?(?:[eE][-+]?\d{1,4})?[.,;]?$/;
 const LONGEST_CELL = 400;
 const LONGEST_PROSE = 1_500;
 /** In characters. Longer texts are cut, because `COMMAND` matches slowly in a long text of incomplete commands. */
@@ -62,7 +64,7 @@ function cutEnd(text: string, longest: number): string {
 function cutWords(value: Cell): string {
   return printable(value)
     .toWellFormed()
-    .replace(/\S{21,}/g, (word) => cut(word, LONGEST_WORD));
+    .replace(/\S{21,}/g, (word) => (NUMBER.test(word) ? word : cut(word, LONGEST_WORD)));
 }
 
 /** Each tone has a different shape, because some people cannot tell the colours apart. */

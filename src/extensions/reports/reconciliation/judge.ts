@@ -1,4 +1,4 @@
-import { amountField, currencyOf, isWithin, readDecimal } from '../../../base/decimal.ts';
+import { amountField, isSameCurrency, isWithin, readDecimal } from '../../../base/decimal.ts';
 import type { AmountSettings, DecimalReading, Tolerance } from '../../../base/decimal.ts';
 import { findOverdue, findUnknownOutcome, isUnchecked, type OrderAge } from '../../../findings/rules/age.ts';
 import { classTexts } from '../../operate/finding-classes.ts';
@@ -7,7 +7,7 @@ import type { Finding } from '../../../findings/rules/finding.ts';
 import { readTime } from '../../../base/instant.ts';
 import type { OrderState } from '../../../orders/rules/states.ts';
 import type { ReconciledRow } from '../tables/reconciliation.ts';
-import { pairOf } from './rows.ts';
+import { currencyOfRow, pairOf } from './rows.ts';
 
 export interface ReconciliationSettings extends AmountSettings {
   readonly freshFor: number;
@@ -61,8 +61,7 @@ const CLASS_OF_REASON: Partial<Record<UncheckedReason, FindingClassName>> = {
 export function judgeOrder(row: ReconciledRow, asOf: Date, settings: ReconciliationSettings) {
   const ours = readDecimal(row.asset);
   const field = amountField(row.asset_position, settings);
-  const pair = { fromCurrency: row.from_currency, toCurrency: row.to_currency };
-  const currency = currencyOf(field ?? 'inputAsset', pair);
+  const currency = currencyOfRow(row, settings);
   const theirs = readDecimal(field === 'outputAsset' ? row.output_asset : row.input_asset);
   const isCompared = row.received_at !== null && field !== undefined;
   const amounts: Amounts = isCompared && ours.ok && theirs.ok ? [ours, theirs] : undefined;
@@ -72,7 +71,10 @@ export function judgeOrder(row: ReconciledRow, asOf: Date, settings: Reconciliat
   if (isReason(judgement)) {
     const last = row.last_lookup_at === null ? '' : `; last looked up ${row.last_lookup_at}`;
     const name = CLASS_OF_REASON[judgement] ?? 'UNCHECKED';
-    findings = [{ class: name, expected: 'compared with the exchange', actual: UNCHECKED[judgement][0] + last }];
+    const actual = UNCHECKED[judgement][0] + last;
+    // One finding of the class `FAIL_OVER` covers all orders that a fail-over left in doubt.
+    const isCovered = name === 'CREATE_UNKNOWN' && row.fail_over !== null;
+    findings = isCovered ? [] : [{ class: name, expected: 'compared with the exchange', actual }];
   } else if (row.state === 'accepted') {
     // ORDER_MISSING may be true and not recorded yet. `stuckAfter` concerns only open orders.
     const overdue = findOverdue(age, asOf, { ...settings, stuckAfter: Number.POSITIVE_INFINITY });
@@ -121,9 +123,9 @@ function differences(row: ReconciledRow, amounts: Amounts, tolerance: Tolerance,
   return isEqual ? [] : [{ class: 'AMOUNT_MISMATCH', expected: ours.text, actual: theirs.text }];
 }
 
-function isOfOtherPair(row: ReconciledRow): boolean {
-  const hasPair = row.record_from !== null || row.record_to !== null;
-  return hasPair && pairOfRecord(row) !== pairOf(row);
+function isOfOtherPair({ from_currency, to_currency, record_from, record_to }: ReconciledRow): boolean {
+  const differs = (theirs: string | null, ours: string | null) => theirs !== null && !isSameCurrency(theirs, ours);
+  return differs(record_from, from_currency) || differs(record_to, to_currency);
 }
 
 function pairOfRecord(row: ReconciledRow): string {
@@ -141,7 +143,8 @@ function ageOf(row: ReconciledRow): OrderAge {
     changedAt: null,
     lastLookupAt: readTime(row.last_lookup_at),
     resends: row.resends,
-    failOver: row.fail_over,
+    // The outcome of an order that a fail-over left in doubt is unknown too.
+    failOver: null,
     staleDate: row.stale_date,
   };
 }

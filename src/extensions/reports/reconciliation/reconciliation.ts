@@ -88,7 +88,9 @@ async function addAccount(account: string, adding: Adding, hasFindings = true): 
   const totals = new ReconciliationTotals(settings, asOf);
   const moment = new Date(asOf);
   const addToLookAt = (row: ListedRow) => {
-    if (tables.addToLookAt(account, row.external_order_id ?? '?')) totals.addInDoubt(row);
+    // A finding of the class `FAIL_OVER` has no order: the orders that it counts are unchecked.
+    const { external_order_id: id } = row;
+    if (id !== null && tables.addToLookAt(account, id)) totals.addInDoubt(row);
   };
   const addFinding = (finding: ReportFinding, row: ListedRow) => {
     totals.addFinding(finding, row);

@@ -99,7 +99,7 @@ function sorted(lines: Lines): readonly Line[] {
 type Listed = 'external_order_id' | 'asset' | 'state' | 'outcome' | 'changed_at' | keyof AmountRow;
 export type ListedRow = Pick<KnownFindingRow | ReconciledRow, Listed>;
 
-/** `asset` sums our readable amounts that are not below zero. `ours` and `theirs` sum only compared amounts. */
+/** `asset` sums our readable amounts, except of invalid rows and below zero. `ours` and `theirs` sum only compared amounts. */
 export type GroupTotals = Group &
   Readonly<Record<'asset' | 'ours' | 'theirs', string> & Record<'orders' | 'unreadable' | 'compared', number>>;
 
@@ -131,11 +131,11 @@ export class ReconciliationTotals {
     if (kind === 'nothing') addCount(this.nothing, row.state, 1);
     // `resends` rises before the order is sent again. A fail-over may raise it without another request.
     if (row.resends > 0 && row.attempts > row.resends && row.state !== 'pending') counts.sent_again += 1;
-    // An amount below zero is invalid, so the sum leaves it out.
-    if (ours.ok && !ours.text.startsWith('-')) sums.asset.add(ours.text);
+    // As in the summary, invalid rows are in no sum. A row that is not checked yet may have an amount below zero.
+    if (ours.ok && row.state !== 'invalid' && !ours.text.startsWith('-')) sums.asset.add(ours.text);
     else counts.unreadable += 1;
     // The record of a disputed order may belong to another order, even after the disputed order was abandoned.
-    if (row.received_at === null || kind === 'disputed' || row.state === 'abandoned') return;
+    if (row.received_at === null || row.state === 'disputed' || row.state === 'abandoned') return;
     counts.at_exchange += 1;
     if (isOfOtherPair) {
       counts.other_pair += 1;

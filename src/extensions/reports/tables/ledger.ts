@@ -19,7 +19,7 @@ const ORDER = 'id, amount, currency, isAtExchange';
 const TABLES = `create table ledger (${LINE}); create table ours (${ORDER});
   create table difference (problem, external_order_id, file, line, ours, ledger)`;
 
-/** A line of the ledger has at most one problem: the first `when` that is true. */
+/** A line of the ledger has at most one problem: the first `when` that is true. An unknown currency is not compared. */
 const COMPARE = `
   create index ledger_id on ledger (id);
   create index ours_id on ours (id);
@@ -29,7 +29,7 @@ const COMPARE = `
         when ours.id is null then 'notOurs'
         when ours.isAtExchange is null then 'givenUp'
         when not ours.isAtExchange then 'notAtExchange'
-        when ledger.currency is not null and ledger.currency is not ours.currency then 'currencyDiffers'
+        when ledger.currency <> ours.currency then 'currencyDiffers'
         else amount_problem(ours.amount, ledger.amount, ours.currency)
       end as problem,
       ledger.id, ledger.file, ledger.line,

@@ -76,7 +76,7 @@ export async function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScop
 
 /**
  * Reads the state and status that each order had at `asOf`: from the row if unchanged since, else from the events.
- * `since` is the time of the newest event of either, or else `created_at`.
+ * `since` is the time of the newest event of either, or else `created_at`. A row of revision 0 has no events of its own.
  */
 function agesPage({ account, from, to, asOf }: AgeingScope, last: string | undefined): Query<OldestOrder> {
   const createdAt = unindexed('o.created_at');
@@ -84,7 +84,7 @@ function agesPage({ account, from, to, asOf }: AgeingScope, last: string | undef
   const newest = (column: 'new_value' | 'observed_at', ...fields: readonly string[]) =>
     sql`(select ${sql.ref(`e.${column}`)} from order_events e
       where e.account = o.account and e.external_order_id = o.external_order_id and e.observed_at <= ${asOf}
-        and e.field in (${sql.join(fields)}) order by e.id desc limit 1)`;
+        and o.revision > 0 and e.field in (${sql.join(fields)}) order by e.id desc limit 1)`;
   const conditions = allOf(
     sql`o.account = ${account} and ${createdAt} <= ${asOf}`,
     // An id may be an empty text, so only `undefined` means the first page.

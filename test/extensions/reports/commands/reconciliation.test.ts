@@ -242,6 +242,20 @@ describe('report reconciliation --against', () => {
     ]);
   });
 
+  it('compares no currency of an order of the position OUTPUT if nothing says which amount that is', async () => {
+    ledger('external_order_id,asset,currency', 'a,45000,EUR', 'b,45000,EUR');
+    const orders = ['a', 'b'].map((id) => ({
+      id,
+      asset: '45000',
+      position: 'OUTPUT',
+      state: 'accepted',
+      record: null,
+    }));
+    const args = ['--as-of', AS_OF, '--against', 'ledger.csv', '--against-currency', 'currency', '--json'];
+    const { facts } = JSON.parse((await report(orders, ...args)).stdout) as { facts: Record<string, unknown> };
+    expect(facts).toMatchObject({ verdict: 'clean', ledger_lines: 2, ledger_differences: 0 });
+  });
+
   it('finds orders of ours that the ledger does not have, and reads several files as one', async () => {
     ledger('external_order_id,asset', 'a,0.1');
     writeFileSync(join(folder, 'more.csv'), 'external_order_id,asset\r\nb,1.5\r\na,0.1\r\n');

@@ -128,6 +128,32 @@ describe('the report of reconciliation', () => {
     ]);
   });
 
+  it('adds up nothing of the record of a disputed order that changed after the moment of the report', async () => {
+    const changedAt = '2026-01-06T00:00:00.001Z';
+    const orders = [
+      { id: 'a', asset: '1' },
+      { id: 'b', asset: '2', state: 'disputed', record: { input: '20' }, changedAt },
+    ];
+    const sums = { at_exchange: 1, ours: '1', theirs: '1', output: '100', fee: '0.001', unchecked: 1 };
+    expect(await reportOf({ orders }, (report) => rowsOf(report, 'pairs'))).toEqual([expect.objectContaining(sums)]);
+  });
+
+  it('adds up no amount of an invalid row, as the summary does', async () => {
+    const orders = [
+      { id: 'a', asset: '1' },
+      { id: 'b', asset: '100', state: 'invalid', record: null, sentAt: null },
+    ];
+    const { money, pairs } = await reportOf({ orders }, (report) => ({
+      money: rowsOf(report, 'money'),
+      pairs: rowsOf(report, 'pairs'),
+    }));
+    expect(money).toEqual([expect.objectContaining({ orders: 2, not_at_exchange: '0', unreadable: 1 })]);
+    expect(pairs.map(({ asset, unreadable }) => [asset, unreadable])).toEqual([
+      ['1', 0],
+      ['0', 1],
+    ]);
+  });
+
   it('finds a differing amount by itself, if no finding was written', async () => {
     const orders = [{ id: 'a', asset: '1', record: { input: '1.000000000000000001' } }];
     expect(await judged({ orders })).toMatchObject({ isClean: false, findings: ['AMOUNT_MISMATCH open a'] });
@@ -209,6 +235,30 @@ describe('the report of reconciliation', () => {
     });
   });
 
+  it.each(['open', 'acknowledged'])(
+    'does not count an order as checked that a fail-over left in doubt, with a finding of status %s',
+    async (status) => {
+      const doubt = { record: null, preOrderId: null, failOver: 7 };
+      const orders: ReconciledOrder[] = [
+        { id: 'a', asset: '100', state: 'unknown', ...doubt },
+        { id: 'b', asset: '50', state: 'held', ...doubt },
+      ];
+      const findings = [{ id: null, class: 'FAIL_OVER', status, changedAt: ACKNOWLEDGED.changedAt }];
+      // The finding of the fail-over covers both orders, and is no order itself.
+      expect(await judged({ orders, findings })).toEqual({
+        isClean: false,
+        findings: [`FAIL_OVER ${status} ?`],
+        reasons: [['outcomeUnknown', 2]],
+      });
+      expect(await reportOf({ orders, findings }, factsOf)).toMatchObject({
+        checked: 0,
+        unchecked: 2,
+        orders_in_doubt: 2,
+        in_doubt: '150 BTC',
+      });
+    },
+  );
+
   it('does not count an order as checked while the exchange answers with an older record, final or not', async () => {
     const orders: ReconciledOrder[] = [
       { id: 'a', staleDate: '2026-01-05T11:00:00.000Z' },
@@ -281,6 +331,22 @@ describe('the report of reconciliation', () => {
     // A decision after the moment of the report does not count.
     const later = [{ ...decision, observed_at: '2026-02-05T12:00:00.000Z' }];
     expect((await judged({ orders, findings, events: later })).findings).toContain('AMOUNT_MISMATCH open a');
+  });
+
+  it('takes a pair in other letter case for the same pair', async () => {
+    const orders = [{ id: 'a', asset: '2', from: 'btc', to: 'eur', record: { from: 'BTC', to: 'EUR' } }];
+    expect(await judged({ orders })).toEqual({ isClean: true, findings: [], reasons: [] });
+    const [pair] = await reportOf({ orders }, (report) => rowsOf(report, 'pairs'));
+    expect(pair).toMatchObject({ ours: '2', theirs: '2', difference: '0', other_pair: 0 });
+  });
+
+  it.each([
+    ['of the same pair', 'EUR', { theirs: '2', difference: '0', other_pair: 0 }],
+    ['of another pair', 'USD', { theirs: '0', difference: '-2', other_pair: 1 }],
+  ])('takes a record with one currency alone for one %s if that currency is %s', async (_name, to, sums) => {
+    const orders = [{ id: 'a', asset: '2', record: { from: null, to } }];
+    expect((await judged({ orders })).reasons).toEqual([['noPair', 1]]);
+    expect((await reportOf({ orders }, (report) => rowsOf(report, 'pairs')))[0]).toMatchObject(sums);
   });
 
   it('shows an amount of another pair as a difference, and adds no currencies together', async () => {

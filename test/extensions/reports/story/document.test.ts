@@ -13,6 +13,7 @@ const EVIDENCE: StoryEvidence = {
   order: {
     account: 'default',
     external_order_id: 'a',
+    revision: 1,
     created_at: CREATED,
     updated_at: CHANGED,
     next_action_at: null,

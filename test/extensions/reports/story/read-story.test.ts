@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
 import { describeKeptBack } from '../../../../src/extensions/operate/rules/problems.ts';
+import { Ages } from '../../../../src/extensions/reports/ageing.ts';
+import { readAges } from '../../../../src/extensions/reports/tables/summary.ts';
 import { configOf } from '../../../../src/settings/config.ts';
 import { isCommand } from '../../../../src/extensions/reports/story/next.ts';
 import { storyOf } from '../../../../src/extensions/reports/story/read-story.ts';
@@ -101,4 +103,26 @@ it('has when the order is looked up now, and never of the past nor of an order t
   answers.set('a', record('a', { status: 'COMPLETED', creationDate: '2025-01-05T12:00:00.000Z' }));
   await lookUp();
   expect((await told(clock.now()))?.story).toMatchObject({ state: 'disputed', pace: null });
+});
+
+it('has the state of a row that was inserted again, not the state of the deleted row with its id', async () => {
+  const { program } = await scriptedProgram();
+  const { app, clock, config } = program;
+  program.insert({ external_order_id: 'a', asset: '-1' });
+  await createPass(app, NEVER);
+  expect(program.row('a')['state']).toBe('invalid');
+  clock.advance(24 * HOUR);
+  await app.store.writer.write((tx) => tx.deleteFrom('merchant_orders').where('external_order_id', '=', 'a').execute());
+  program.insert({ external_order_id: 'a', asset: '1' });
+  const asOf = new Date(Date.now() + SECOND);
+  const again = (await storyOf(app.store, configOf(config, 'default'), 'a', { asOf }))?.story;
+  expect(again).toMatchObject({ state: 'pending', headline: expect.stringContaining('2026-01-06') as string });
+  expect(again?.next.join()).toContain('The order is sent');
+  // The history of the id stays.
+  expect(again?.told.map(({ at }) => at.slice(0, 10))).toEqual(['2026-01-05', '2026-01-06']);
+  const ages = new Ages(asOf.toISOString(), 10);
+  await readAges(app.store, { account: 'default', asOf: asOf.toISOString() }, ages);
+  expect(ages.oldest()).toEqual([
+    expect.objectContaining({ id: 'a', state: 'pending', since: clock.now().toISOString() }),
+  ]);
 });

@@ -25,6 +25,7 @@ const at = (seconds: number) => new Date(BEGIN + seconds * 1_000).toISOString();
 const ORDER: StoryOrder = {
   account: 'default',
   external_order_id: 'a',
+  revision: 1,
   created_at: at(0),
   updated_at: at(0),
   next_action_at: null,
