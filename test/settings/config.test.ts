@@ -1,9 +1,9 @@
-import { chmodSync, chownSync, mkdirSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/settings/config.ts';
 import { packagePlaces } from '../../src/settings/layers.ts';
-import { isOpenToOthers, refuseOfStranger } from '../../src/settings/settings-file.ts';
+import { isOpenToOthers, merchantKey, refuseOfStranger } from '../../src/settings/settings-file.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { configSources } from '../../src/extensions/setup/sources.ts';
 
@@ -316,6 +316,20 @@ describe('files with values', () => {
     chmodSync(join(cwd, 'key'), 0o644);
     expect(refusal(env, 'own.yaml')).toMatch(/^own\.yaml:2: .*chmod 600/);
     expect(load({}, 'own.yaml').exchange).toMatchObject({ apiKey: KEY });
+  });
+
+  it('keeps the earlier key, and says so, if its file can no longer be looked at', () => {
+    const file = write('key', KEY);
+    const errors: Error[] = [];
+    const key = merchantKey({ apiKey: KEY, apiKeyFile: file }, (error) => errors.push(error));
+    rmSync(file);
+    // `stat` fails too, as it does in a folder that this user may not enter.
+    symlinkSync(file, file);
+    expect([key.reread(), key.current(), errors.length]).toEqual([false, KEY, 1]);
+    rmSync(file);
+    expect([key.reread(), key.current(), errors.length]).toEqual([false, KEY, 2]);
+    write('key', 'new-key');
+    expect([key.reread(), key.current(), errors.length]).toEqual([true, 'new-key', 2]);
   });
 
   it('are refused beside the key itself in one file', () => {
