@@ -197,12 +197,18 @@ export class RateGroup {
     this.paceOf = makePaces?.(accountLeases.length);
   }
 
-  async windowOf(deps: Pick<LeaseDeps, 'store' | 'clock'>, limit: RateLimit, spent: readonly SpentRequests[]) {
+  /** `lost`: requests that earlier owners may have sent, and that no lease names. */
+  async windowOf(
+    deps: Pick<LeaseDeps, 'store' | 'clock'>,
+    limit: RateLimit,
+    spent: readonly SpentRequests[],
+    lost: readonly SpentRequests[] = [],
+  ) {
     this.#window ??= this.#open(deps, limit).catch((error: unknown) => {
       this.#window = undefined;
       throw error;
     });
-    return (await this.#window).member(spent);
+    return (await this.#window).member(spent, lost);
   }
 
   async #open({ store, clock }: Pick<LeaseDeps, 'store' | 'clock'>, limit: RateLimit): Promise<SharedWindow> {
