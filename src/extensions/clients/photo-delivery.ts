@@ -165,23 +165,25 @@ export class PhotoFolder {
     try {
       await rename(join(this.#quarantine, delivery), target);
     } catch (error) {
-      if (await this.has(join(QUARANTINE, delivery))) throw error;
+      if (this.has(join(QUARANTINE, delivery))) throw error;
       return;
     }
     await sync(dirname(target));
     await sync(this.#quarantine);
   }
 
-  async has(stored: string): Promise<boolean> {
+  has(stored: string): boolean {
     return this.#isWithin(stored) && existsSync(join(this.#path, stored));
   }
 
-  /** Deletes files, and the folders that are then empty. Files that do not exist are skipped. */
-  async remove(stored: readonly string[]): Promise<void> {
-    const own = stored.filter((name) => this.#isWithin(name));
-    for (const name of own) await rm(join(this.#path, name), { force: true });
-    const folders = new Set(own.map((name) => join(this.#path, dirname(name))));
-    for (const folder of folders) await removeIfEmpty(folder);
+  /** Deletes files of deliveries at `places`. Files that do not exist are skipped. */
+  async remove(stored: readonly string[], places: ReadonlySet<string>): Promise<void> {
+    for (const name of stored) if (this.#isWithin(name)) await rm(join(this.#path, name), { force: true });
+    for (const place of places) await sync(join(this.#path, place));
+  }
+
+  async removeEmpty(places: ReadonlySet<string>): Promise<void> {
+    for (const place of places) await removeIfEmpty(join(this.#path, place));
   }
 
   /** Checks a path from the database, because a user who can write to the database must not delete other files. */
@@ -195,9 +197,7 @@ async function removeIfEmpty(folder: string): Promise<void> {
     await rmdir(folder);
     await sync(dirname(folder));
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOTEMPTY' || code === 'EEXIST') await sync(folder);
-    else if (code !== 'ENOENT') throw error;
+    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }
 
