@@ -172,6 +172,13 @@ export class PhotoFolder {
     await sync(this.#quarantine);
   }
 
+  async replace(delivery: string, name: string, stored: string): Promise<void> {
+    if (!this.#isWithin(stored)) return;
+    await this.prepare(delivery, stored);
+    await rename(join(this.#quarantine, delivery, name), join(this.#path, stored));
+    for (const folder of [dirname(stored), dirname(dirname(stored))]) await sync(join(this.#path, folder));
+  }
+
   has(stored: string): boolean {
     return this.#isWithin(stored) && existsSync(join(this.#path, stored));
   }

@@ -197,7 +197,10 @@ async function record(deps: DeliveryDeps, folder: PhotoFolder, delivery: string,
   if (known === undefined || decision === 'forbidden')
     throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
   // The recorded delivery may still be in quarantine, because an earlier move may have failed.
-  if (decision === 'repeated' && typeof known.delivery === 'string') await moveOrDiscard(deps, folder, known.delivery);
+  if (decision === 'repeated' && typeof known.delivery === 'string') {
+    await moveOrDiscard(deps, folder, known.delivery);
+    await replaceMissing(await table.photosOfDelivery(store.db, known.delivery), folder, delivery, files);
+  }
   const kept = files.filter(({ refusal }) => refusal === null);
   const bytes = sumOf(kept, ({ size }) => size);
   const { account, request_id: requestId, link_id: linkId, level: verificationLevel } = known;
@@ -207,6 +210,22 @@ async function record(deps: DeliveryDeps, folder: PhotoFolder, delivery: string,
     if (cause !== null) log.warn({ linkId, cause }, 'a file of a photo delivery was refused');
   }
   return decision === 'store' ? 'stored' : 'repeated';
+}
+
+/** Puts the files of a repeated delivery in the place of stored files that are missing. */
+async function replaceMissing(
+  stored: readonly NewPhoto[],
+  folder: PhotoFolder,
+  delivery: string,
+  files: Form['files'],
+) {
+  const copies = new Set(files.filter(({ refusal }) => refusal === null));
+  for (const { stored_name: place, sha256 } of stored) {
+    const copy = copies.values().find((file) => file.sha256 === sha256);
+    if (place === null || copy === undefined || folder.has(place)) continue;
+    copies.delete(copy);
+    await folder.replace(delivery, copy.name, place);
+  }
 }
 
 async function moveOrDiscard(

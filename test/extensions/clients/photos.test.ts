@@ -331,6 +331,29 @@ describe('a delivery', () => {
     expect([on.rows(), on.files()]).toEqual([[], []]);
   });
 
+  it('replaces stored files that are missing if it comes again', async () => {
+    const on = await photoProgram();
+    const token = await on.ask();
+    await deliver(on, token, [JPEG, PNG, JPEG]);
+    const [rows, files] = [on.rows(), on.files()];
+    rmSync(join(on.folder, String(rows[1]?.['stored_name'])));
+    expect(await deliver(on, token, [JPEG, PNG, JPEG])).toEqual({ kind: 'repeated' });
+    expect([on.rows(), on.files()]).toEqual([rows, files]);
+    rmSync(on.folder, { recursive: true });
+    expect(await deliver(on, token, [JPEG, PNG, JPEG])).toEqual({ kind: 'repeated' });
+    expect([on.rows(), on.files()]).toEqual([rows, files]);
+    for (const row of rows) {
+      const content = readFileSync(join(on.folder, String(row['stored_name'])));
+      expect(sha256(content)).toBe(row['sha256']);
+    }
+    const outside = join(dirname(on.folder), 'not-a-photo');
+    on.program.merchant
+      .prepare('update photos set stored_name = ? where id = ?')
+      .run('../not-a-photo', rows[0]?.['id']);
+    expect(await deliver(on, token, [JPEG, PNG, JPEG])).toEqual({ kind: 'repeated' });
+    expect(existsSync(outside)).toBe(false);
+  });
+
   it('is refused once the token has expired while it was arriving', async () => {
     const on = await photoProgram();
     const token = await on.ask();
