@@ -486,6 +486,23 @@ describe('a wrong value names the setting, what it takes and the variable', () =
     expect(load({}, 'local.yaml').reconcile.tolerance).toEqual(byCurrency);
   });
 
+  it('is not read from what Kubernetes says of a Service named order-sync', () => {
+    const url = 'tcp://10.0.0.1:9464';
+    const ofService = {
+      ORDER_SYNC_SERVICE_HOST: '10.0.0.1',
+      ORDER_SYNC_SERVICE_PORT: '9464',
+      ORDER_SYNC_SERVICE_PORT_OPS: '9464',
+      ORDER_SYNC_PORT: url,
+      ORDER_SYNC_PORT_9464_TCP: url,
+      ORDER_SYNC_PORT_9464_TCP_PROTO: 'tcp',
+      ORDER_SYNC_PORT_9464_TCP_PORT: '9464',
+      ORDER_SYNC_PORT_9464_TCP_ADDR: '10.0.0.1',
+    };
+    expect(load(ofService)).toEqual(load());
+    for (const name of ['ORDER_SYNC_SERVICE', 'ORDER_SYNC_PORTS', 'ORDER_SYNC_PORT_9464', 'ORDER_SYNC_SERVICE_HOST_A'])
+      expect(refusalOf({ [name]: 'x' })).toContain(name);
+  });
+
   it('names the nearest variable', () => {
     const message = refusalOf({ ORDER_SYNC_EXCHANG_BASEURL: 'x' });
     expect(message).toMatch(/^ORDER_SYNC_EXCHANG_BASEURL: .* did you mean ORDER_SYNC_EXCHANGE_BASE_URL\?/);
