@@ -50,12 +50,6 @@ async function becomeOwner(
     partsOf(extensions),
   ]);
   const output = standardError();
-  const write = (line: string) => onLog(() => output.write(line));
-  const log = createLog('warn', { write });
-  return await createApp(config, {
-    clock: systemClock(),
-    log,
-    account: config.account,
-    ...parts,
-  });
+  const log = createLog('warn', { write: (line) => onLog(() => output.write(line)) });
+  return await createApp(config, { log, account: config.account, ...parts });
 }

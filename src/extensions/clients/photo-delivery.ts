@@ -4,6 +4,7 @@ import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import { PHOTO_EXTENSIONS, photoType, SIGNATURE_BYTES, type PhotoType } from './photo.ts';
+import type { NewPhoto } from './tables/photos.ts';
 import { printable } from '../../base/words.ts';
 import type { PhotoSettings } from './settings.ts';
 
@@ -172,11 +173,17 @@ export class PhotoFolder {
     await sync(this.#quarantine);
   }
 
-  async replace(delivery: string, name: string, stored: string): Promise<void> {
-    if (!this.#isWithin(stored)) return;
-    await this.prepare(delivery, stored);
-    await rename(join(this.#quarantine, delivery, name), join(this.#path, stored));
-    for (const folder of [dirname(stored), dirname(dirname(stored))]) await sync(join(this.#path, folder));
+  /** Moves files of a repeated delivery to the places of stored files that are missing. */
+  async replaceMissing(stored: readonly NewPhoto[], delivery: string, files: readonly SavedFile[]): Promise<void> {
+    const copies = new Set(files);
+    for (const { stored_name: place, sha256 } of stored) {
+      const copy = copies.values().find((file) => file.sha256 === sha256);
+      if (copy === undefined || place === null || this.has(place) || !this.#isWithin(place)) continue;
+      copies.delete(copy);
+      await this.prepare(delivery, place);
+      await rename(join(this.#quarantine, delivery, copy.name), join(this.#path, place));
+      for (const folder of [dirname(place), dirname(dirname(place))]) await sync(join(this.#path, folder));
+    }
   }
 
   has(stored: string): boolean {
@@ -189,22 +196,14 @@ export class PhotoFolder {
     for (const place of places) await sync(join(this.#path, place));
   }
 
+  /** A folder that is not empty, or cannot be removed, stays. */
   async removeEmpty(places: ReadonlySet<string>): Promise<void> {
-    for (const place of places) await removeIfEmpty(join(this.#path, place));
+    for (const place of places) await rmdir(join(this.#path, place)).catch(() => undefined);
   }
 
   /** Checks a path from the database, because a user who can write to the database must not delete other files. */
   #isWithin(stored: string): boolean {
     return !relative(this.#path, join(this.#path, stored)).startsWith('..');
-  }
-}
-
-async function removeIfEmpty(folder: string): Promise<void> {
-  try {
-    await rmdir(folder);
-    await sync(dirname(folder));
-  } catch (error) {
-    if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }
 

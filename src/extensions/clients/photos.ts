@@ -196,12 +196,12 @@ async function record(deps: DeliveryDeps, folder: PhotoFolder, delivery: string,
   }
   if (known === undefined || decision === 'forbidden')
     throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
+  const kept = files.filter(({ refusal }) => refusal === null);
   // The recorded delivery may still be in quarantine, because an earlier move may have failed.
   if (decision === 'repeated' && typeof known.delivery === 'string') {
     await moveOrDiscard(deps, folder, known.delivery);
-    await replaceMissing(await table.photosOfDelivery(store.db, known.delivery), folder, delivery, files);
+    await folder.replaceMissing(await table.photosOfDelivery(store.db, known.delivery), delivery, kept);
   }
-  const kept = files.filter(({ refusal }) => refusal === null);
   const bytes = sumOf(kept, ({ size }) => size);
   const { account, request_id: requestId, link_id: linkId, level: verificationLevel } = known;
   const facts = { account, requestId, linkId, verificationLevel, files: kept.length, bytes };
@@ -212,27 +212,7 @@ async function record(deps: DeliveryDeps, folder: PhotoFolder, delivery: string,
   return decision === 'store' ? 'stored' : 'repeated';
 }
 
-/** Puts the files of a repeated delivery in the place of stored files that are missing. */
-async function replaceMissing(
-  stored: readonly NewPhoto[],
-  folder: PhotoFolder,
-  delivery: string,
-  files: Form['files'],
-) {
-  const copies = new Set(files.filter(({ refusal }) => refusal === null));
-  for (const { stored_name: place, sha256 } of stored) {
-    const copy = copies.values().find((file) => file.sha256 === sha256);
-    if (place === null || copy === undefined || folder.has(place)) continue;
-    copies.delete(copy);
-    await folder.replace(delivery, copy.name, place);
-  }
-}
-
-async function moveOrDiscard(
-  { store }: Pick<DeliveryDeps, 'store'>,
-  folder: PhotoFolder,
-  delivery: string,
-): Promise<void> {
+async function moveOrDiscard({ store }: Pick<DeliveryDeps, 'store'>, folder: PhotoFolder, delivery: string) {
   const [photo] = await table.photosOfDelivery(store.db, delivery);
   if (photo === undefined) await folder.discard(delivery);
   else await folder.move(delivery, placeOf(photo.link_id, delivery));
