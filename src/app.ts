@@ -169,8 +169,9 @@ async function takeOver(
   intents.owned.set(accountLease.account, { generation: accountLease.generation, at: accountLease.now() });
   // A fail-over may have lost the record of requests that count against the rate limit.
   const at = clock.monotonic() - Math.max(0, accountLease.now().getTime() - (newestAt ?? 0));
-  const spent = newestAt === undefined ? last.spent : [...last.spent, { at, requests: rate.requests }];
-  const window = (await rateGroup?.windowOf(deps, rate, spent)) ?? new RateWindow(rate, spent);
+  const lost = newestAt === undefined ? [] : [{ at, requests: rate.requests }];
+  const shared = await rateGroup?.windowOf(deps, rate, last.spent, lost);
+  const window = shared ?? new RateWindow(rate, [...last.spent, ...lost]);
   const seconds = Math.ceil((window.waitMs(clock.monotonic()) ?? 0) / 1_000);
   if (seconds > 1) log.info({ seconds }, "waiting for the last owner's requests to be out of the rate limit's window");
   return { window, intents, unmarked, readProgress: new ReadProgress(accountLease, clock, rate) };

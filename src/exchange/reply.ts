@@ -139,7 +139,7 @@ const HTTP_DATE = /^[A-Z][a-z]{2,8},? [\w -]+ \d\d:\d\d:\d\d( GMT| \d{4})$/;
 /** Returns the wait of a Retry-After in ms, at most a day. If the header is missing or unreadable, the wait is 5 s. */
 export function retryAfterMs(header: string | undefined, now: Date): number {
   const text = header?.trim() ?? '';
-  const date = HTTP_DATE.test(text) ? Date.parse(text) - now.getTime() : Number.NaN;
+  const date = HTTP_DATE.test(text) ? Date.parse(`${text.replace(/ GMT$/, '')} GMT`) - now.getTime() : Number.NaN;
   const ms = /^\d+(\.\d*)?$/.test(text) ? Number(text) * 1_000 : date;
   return Number.isNaN(ms) ? DEFAULT_RETRY_AFTER_MS : Math.min(Math.max(ms, 0), LONGEST_RETRY_AFTER_MS);
 }

@@ -39,6 +39,8 @@ export interface Layers extends Layer {
 const PREFIX = 'ORDER_SYNC_';
 /** A variable of an account has this after `PREFIX`: ORDER_SYNC_ACCOUNTS_SHOP_1_EXCHANGE_TIMEOUT. */
 const ACCOUNTS = 'ACCOUNTS_';
+/** Kubernetes sets these variables (after `PREFIX`) in each pod beside a Service that is named order-sync. */
+const OF_SERVICE = /^(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)$/;
 
 export function readLayers(options: ConfigOptions): Layers {
   const { cwd } = options;
@@ -164,6 +166,7 @@ function readVariables(
   return Object.entries(env).flatMap(([source, text = '']) => {
     if (!source.startsWith(PREFIX) || source === 'ORDER_SYNC_CONFIG') return [];
     const name = source.slice(PREFIX.length);
+    if (OF_SERVICE.test(name)) return [];
     const meant = collect(problems, { source }, () => settingMeant(name, accounts, schema));
     if (meant === undefined) return [];
     const { path, account } = meant;

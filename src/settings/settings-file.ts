@@ -234,7 +234,7 @@ export type MerchantKey = ReturnType<typeof merchantKey>;
 /** The merchant key in force. A key that stands in a file can be changed while the program runs. */
 export function merchantKey(
   { apiKey, apiKeyFile: file }: Partial<Readonly<Record<'apiKey' | 'apiKeyFile', string | undefined>>>,
-  onUnreadable: (error: ConfigError) => void = () => {},
+  onUnreadable: (error: Error) => void = () => {},
 ) {
   let key = apiKey;
   return {
@@ -244,14 +244,13 @@ export function merchantKey(
     },
     /** Reads the file again. Returns true if the key has changed; an unusable file leaves the key as it was. */
     reread: (): boolean => {
-      // A pipe can be read only once.
-      if (file === undefined || statSync(file, { throwIfNoEntry: false })?.isFile() === false) return false;
+      if (file === undefined) return false;
       const before = key;
       try {
-        key = readMerchantKey(file);
+        // A pipe can be read only once.
+        if (statSync(file, { throwIfNoEntry: false })?.isFile() !== false) key = readMerchantKey(file);
       } catch (error) {
-        if (!(error instanceof ConfigError)) throw error;
-        onUnreadable(error);
+        onUnreadable(error as Error);
       }
       return key !== before;
     },

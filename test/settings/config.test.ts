@@ -1,9 +1,9 @@
-import { chmodSync, chownSync, mkdirSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, realpathSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ConfigError, loadConfig } from '../../src/settings/config.ts';
 import { packagePlaces } from '../../src/settings/layers.ts';
-import { isOpenToOthers, refuseOfStranger } from '../../src/settings/settings-file.ts';
+import { isOpenToOthers, merchantKey, refuseOfStranger } from '../../src/settings/settings-file.ts';
 import { temporaryFolder } from '../support/folders.ts';
 import { configSources } from '../../src/extensions/setup/sources.ts';
 
@@ -318,6 +318,20 @@ describe('files with values', () => {
     expect(load({}, 'own.yaml').exchange).toMatchObject({ apiKey: KEY });
   });
 
+  it('keeps the earlier key, and says so, if its file can no longer be looked at', () => {
+    const file = write('key', KEY);
+    const errors: Error[] = [];
+    const key = merchantKey({ apiKey: KEY, apiKeyFile: file }, (error) => errors.push(error));
+    rmSync(file);
+    // `stat` fails too, as it does in a folder that this user may not enter.
+    symlinkSync(file, file);
+    expect([key.reread(), key.current(), errors.length]).toEqual([false, KEY, 1]);
+    rmSync(file);
+    expect([key.reread(), key.current(), errors.length]).toEqual([false, KEY, 2]);
+    write('key', 'new-key');
+    expect([key.reread(), key.current(), errors.length]).toEqual([true, 'new-key', 2]);
+  });
+
   it('are refused beside the key itself in one file', () => {
     for (const yaml of ['apiKey: a\n  apiKeyFile: b', 'apiKeyFile: b\n  apiKey: a']) {
       write('own.yaml', `exchange:\n  ${yaml}\n`);
@@ -470,6 +484,23 @@ describe('a wrong value names the setting, what it takes and the variable', () =
     expect(load({ ORDER_SYNC_RECONCILE_TOLERANCE: json }).reconcile.tolerance).toEqual(byCurrency);
     write('local.yaml', 'reconcile:\n  tolerance: {BTC: 0.00000001, EUR: 0.01, default: 0}\n');
     expect(load({}, 'local.yaml').reconcile.tolerance).toEqual(byCurrency);
+  });
+
+  it('is not read from what Kubernetes says of a Service named order-sync', () => {
+    const url = 'tcp://10.0.0.1:9464';
+    const ofService = {
+      ORDER_SYNC_SERVICE_HOST: '10.0.0.1',
+      ORDER_SYNC_SERVICE_PORT: '9464',
+      ORDER_SYNC_SERVICE_PORT_OPS: '9464',
+      ORDER_SYNC_PORT: url,
+      ORDER_SYNC_PORT_9464_TCP: url,
+      ORDER_SYNC_PORT_9464_TCP_PROTO: 'tcp',
+      ORDER_SYNC_PORT_9464_TCP_PORT: '9464',
+      ORDER_SYNC_PORT_9464_TCP_ADDR: '10.0.0.1',
+    };
+    expect(load(ofService)).toEqual(load());
+    for (const name of ['ORDER_SYNC_SERVICE', 'ORDER_SYNC_PORTS', 'ORDER_SYNC_PORT_9464', 'ORDER_SYNC_SERVICE_HOST_A'])
+      expect(refusalOf({ [name]: 'x' })).toContain(name);
   });
 
   it('names the nearest variable', () => {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/base/clock.ts';
 import type { Purge } from '../../src/extensions/commands/purges.ts';
 import type { Config } from '../../src/settings/config.ts';
-import { purgeSomePhotos } from '../../src/extensions/clients/photos.ts';
+import { photosPurge } from '../../src/extensions/clients/photos.ts';
 import { deleteSomeKeptAnswers } from '../../src/extensions/intake/retention.ts';
 import { deleteSomeDeadLetters } from '../../src/extensions/webhooks/webhooks.ts';
 
@@ -19,10 +19,6 @@ export function purgesOf(
   return [
     { name: 'keptAnswers', ageMs: keptAnswers, deleteSome: deleteSomeKeptAnswers },
     { name: 'deadLetters', ageMs: deadLetters, deleteSome: deleteSomeDeadLetters },
-    {
-      name: 'photos',
-      ageMs: photos,
-      deleteSome: (store, query) => purgeSomePhotos({ store, clock, config }, query),
-    },
+    { name: 'photos', ageMs: photos, deleteSome: photosPurge({ clock, config }) },
   ];
 }

@@ -21,15 +21,17 @@ export async function throughOwner<Value>(
   { signal, onLog = (write) => write() }: { signal?: AbortSignal; onLog?: (write: () => void) => void } = {},
 ): Promise<Value> {
   for (let tries = 1; ; tries += 1) {
+    let hasBegun = false;
     try {
       const answered = await beside?.ask();
       if (answered !== undefined) return answered.value;
       const complete = requireExchange(config);
       await using app = await becomeOwner(complete, extensions, onLog);
+      hasBegun = true;
       return await alone(app, complete);
     } catch (error) {
-      if (!(error instanceof OwnedError)) throw error;
-      if (beside === undefined) throw error;
+      // Work that has begun may have sent requests, so it does not run again.
+      if (hasBegun || beside === undefined || !(error instanceof OwnedError)) throw error;
       if (tries >= TRIES) throw new OwnedError(`${error.message} (${beside.unreachable})`);
       await systemClock().sleep(TRY_AGAIN_MS, signal);
     }
@@ -48,12 +50,6 @@ async function becomeOwner(
     partsOf(extensions),
   ]);
   const output = standardError();
-  const write = (line: string) => onLog(() => output.write(line));
-  const log = createLog('warn', { write });
-  return await createApp(config, {
-    clock: systemClock(),
-    log,
-    account: config.account,
-    ...parts,
-  });
+  const log = createLog('warn', { write: (line) => onLog(() => output.write(line)) });
+  return await createApp(config, { log, account: config.account, ...parts });
 }

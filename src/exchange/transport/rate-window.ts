@@ -41,10 +41,16 @@ export class RateWindow {
   constructor(limit: RateLimit, spent: readonly SpentRequests[] = []) {
     this.limit = limit;
     if (limit.mode === 'paced') this.#spacing = new Spacing(limit);
-    for (const { at, requests } of spent.toSorted((one, other) => one.at - other.at)) {
+    this.add(spent);
+  }
+
+  /** Counts requests of earlier owners. */
+  add(spent: readonly SpentRequests[]): void {
+    for (const { at, requests } of spent) {
       this.#earlier.push({ from: at, at, requests });
       this.#counted += requests;
     }
+    this.#earlier.sort((one, other) => one.at - other.at);
   }
 
   /** A shared window calls `onChange` when its room may have changed. The window of a single account never does. */
@@ -161,9 +167,11 @@ export class SharedWindow {
     this.#clock = clock;
   }
 
-  /** Returns the window of one account. `spent`: requests of its earlier owners, which the shared window counts too. */
-  member(spent: readonly SpentRequests[]): RateWindow {
-    return new Member(this, spent);
+  /** Returns the window of one account. `spent`: requests of its earlier owners. This window counts all but `others`. */
+  member(spent: readonly SpentRequests[], others: readonly SpentRequests[] = []): RateWindow {
+    this.window.add(others);
+    this.deal();
+    return new Member(this, [...spent, ...others]);
   }
 
   join(member: Member): Disposable {

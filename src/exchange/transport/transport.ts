@@ -4,6 +4,7 @@ import { brotliDecompressSync, unzipSync } from 'node:zlib';
 import got, { type Got, type Request } from 'got';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { HIDDEN } from '../../base/text.ts';
+import { hide } from '../reply.ts';
 import { onAbort } from './aborts.ts';
 import { Connections, endedBy, onceConnected } from './connections.ts';
 import { type HttpRequest, type HttpResponse, type Transport, TransportError } from './http.ts';
@@ -167,10 +168,15 @@ function responseOf(
     ...(retryAfter === undefined ? {} : { retryAfter }),
     // The key is always hidden in errors and examined answers, because people read both. In other answers a key below
     // 12 characters stays, because it may be part of an amount.
-    body: isExamined || response.statusCode >= 400 || apiKey.length >= 12 ? body.replaceAll(apiKey, HIDDEN) : body,
+    body: isExamined || response.statusCode >= 400 || apiKey.length >= 12 ? withoutKey(body, apiKey) : body,
     ...(isExamined && { headers: response.headers }),
     ...encoding,
   };
+}
+
+/** Hides the key. `hide` takes a hundred times as long as a search for the key as it is, so few answers need it. */
+function withoutKey(body: string, apiKey: string): string {
+  return /[\\%]/.test(body) ? hide([apiKey], body) : body.replaceAll(apiKey, HIDDEN);
 }
 
 /** Decompresses an answer. Throws `TransportError` if the answer is too large, and zlib's error if it is broken. */

@@ -10,7 +10,7 @@ import type { Answer } from '../../orders/rules/record.ts';
 import { UnusableIdError, idsIn } from '../../exchange/ids.ts';
 import type { Reply } from '../../exchange/reply.ts';
 import type { Link } from './endpoints/schemas.ts';
-import { StoreError } from '../../store/errors.ts';
+import { OwnedError, StoreError } from '../../store/errors.ts';
 import { keepAnswer } from '../../store/tables/order-records.ts';
 import type { SweepMaker, FlowDeps } from '../../orders/pass/deps.ts';
 import * as table from './tables/links.ts';
@@ -69,8 +69,9 @@ export async function makeLink(
       return await remember(deps, tx, { link_id: linkId, status, reference, source: 'created' });
     });
     logSaved(deps, saved);
-  } catch (error) {
+  } catch (thrown) {
     deps.log.error({ linkId }, 'a created link could not be stored');
+    const error = thrown instanceof OwnedError ? new StoreError('busy', thrown.message, { cause: thrown }) : thrown;
     if (!(error instanceof StoreError)) throw error;
     const message = `the link ${JSON.stringify(linkId)} was created but cannot be stored: ${error.message}; once links can be stored again, run: order-sync exchange client follow ${linkId}${accountWords(deps.account)}`;
     throw new StoreError(error.problem, message, { cause: error });

@@ -4,6 +4,7 @@ import { mkdir, open, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import { PHOTO_EXTENSIONS, photoType, SIGNATURE_BYTES, type PhotoType } from './photo.ts';
+import type { NewPhoto } from './tables/photos.ts';
 import { printable } from '../../base/words.ts';
 import type { PhotoSettings } from './settings.ts';
 
@@ -165,39 +166,44 @@ export class PhotoFolder {
     try {
       await rename(join(this.#quarantine, delivery), target);
     } catch (error) {
-      if (await this.has(join(QUARANTINE, delivery))) throw error;
+      if (this.has(join(QUARANTINE, delivery))) throw error;
       return;
     }
     await sync(dirname(target));
     await sync(this.#quarantine);
   }
 
-  async has(stored: string): Promise<boolean> {
+  /** Moves files of a repeated delivery to the places of stored files that are missing. */
+  async replaceMissing(stored: readonly NewPhoto[], delivery: string, files: readonly SavedFile[]): Promise<void> {
+    const copies = new Set(files);
+    for (const { stored_name: place, sha256 } of stored) {
+      const copy = copies.values().find((file) => file.sha256 === sha256);
+      if (copy === undefined || place === null || this.has(place) || !this.#isWithin(place)) continue;
+      copies.delete(copy);
+      await this.prepare(delivery, place);
+      await rename(join(this.#quarantine, delivery, copy.name), join(this.#path, place));
+      for (const folder of [dirname(place), dirname(dirname(place))]) await sync(join(this.#path, folder));
+    }
+  }
+
+  has(stored: string): boolean {
     return this.#isWithin(stored) && existsSync(join(this.#path, stored));
   }
 
-  /** Deletes files, and the folders that are then empty. Files that do not exist are skipped. */
-  async remove(stored: readonly string[]): Promise<void> {
-    const own = stored.filter((name) => this.#isWithin(name));
-    for (const name of own) await rm(join(this.#path, name), { force: true });
-    const folders = new Set(own.map((name) => join(this.#path, dirname(name))));
-    for (const folder of folders) await removeIfEmpty(folder);
+  /** Deletes files of deliveries at `places`. Files that do not exist are skipped. */
+  async remove(stored: readonly string[], places: ReadonlySet<string>): Promise<void> {
+    for (const name of stored) if (this.#isWithin(name)) await rm(join(this.#path, name), { force: true });
+    for (const place of places) await sync(join(this.#path, place));
+  }
+
+  /** A folder that is not empty, or cannot be removed, stays. */
+  async removeEmpty(places: ReadonlySet<string>): Promise<void> {
+    for (const place of places) await rmdir(join(this.#path, place)).catch(() => undefined);
   }
 
   /** Checks a path from the database, because a user who can write to the database must not delete other files. */
   #isWithin(stored: string): boolean {
     return !relative(this.#path, join(this.#path, stored)).startsWith('..');
-  }
-}
-
-async function removeIfEmpty(folder: string): Promise<void> {
-  try {
-    await rmdir(folder);
-    await sync(dirname(folder));
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOTEMPTY' || code === 'EEXIST') await sync(folder);
-    else if (code !== 'ENOENT') throw error;
   }
 }
 

@@ -7,9 +7,9 @@ import { clientsSettings, type PhotoSettings } from './settings.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { Clock } from '../../base/clock.ts';
 import { DeliveryRefusal, type DeliveryPart } from './photo-delivery.ts';
-import { acceptDelivery, purgeSomePhotos, sweepPhotos, type DeliveryDeps } from './photos.ts';
+import { acceptDelivery, photosPurge, sweepPhotos, type DeliveryDeps } from './photos.ts';
 import type { ServiceMaker } from '../../daemon.ts';
-import { addPurge, type Purge } from '../commands/purges.ts';
+import { addPurge } from '../commands/purges.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { repeatEvery } from '../../orders/pass/run.ts';
 import { closeServer, createServer, listenAt } from '../http/server.ts';
@@ -258,8 +258,7 @@ export async function receivePhotos(deps: ReceiverDeps, stopping: AbortSignal) {
 export const clientsService: ServiceMaker = {
   async start(deps) {
     const ageMs = clientsSettings.of(deps.config).retention.photos;
-    const deleteSome: Purge['deleteSome'] = (store, query) => purgeSomePhotos({ ...deps, store }, query);
-    addPurge(deps.services, { name: 'photos', ageMs, deleteSome });
+    addPurge(deps.services, { name: 'photos', ageMs, deleteSome: photosPurge(deps) });
     const photos = await receivePhotos(deps, deps.stop);
     return { work: photos.waiting, close: photos.close };
   },

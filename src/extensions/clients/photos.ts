@@ -3,7 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { stringify } from 'lossless-json';
 import { accountsIn } from '../commands/tables/accounts.ts';
 import type { OperationDeps } from '../../accounts/account.ts';
-import type { PurgeQuery } from '../commands/purges.ts';
+import type { Purge, PurgeQuery } from '../commands/purges.ts';
 import { decideDelivery } from './photo.ts';
 import { after } from '../../base/instant.ts';
 import { hasControlCharacter } from '../../base/text.ts';
@@ -11,7 +11,7 @@ import { sumOf } from '../../base/words.ts';
 import type { Reply } from '../../exchange/reply.ts';
 import { UnusableIdError, pathId, unusable } from '../../exchange/ids.ts';
 import * as table from './tables/photos.ts';
-import type { NewPhoto, PhotoToken } from './tables/photos.ts';
+import { FIRST_PHOTO, type NewPhoto, type PhotoPlace, type PhotoToken } from './tables/photos.ts';
 import type { FlowDeps } from '../../orders/pass/deps.ts';
 import { PhotoFolder, randomName, placeOf, DeliveryRefusal, readForm } from './photo-delivery.ts';
 import type { DeliveryPart, ReceivedFile } from './photo-delivery.ts';
@@ -28,6 +28,7 @@ const ACCOUNTS_LOOKED_AT = 20;
 /** The receiver serves all accounts, because the token of a delivery identifies the account. */
 export type DeliveryDeps = Pick<FlowDeps, 'config' | 'store' | 'clock' | 'log'>;
 type PhotoDeps = DeliveryDeps & Pick<FlowDeps, 'account'>;
+type PurgeDeps = Omit<DeliveryDeps, 'log'>;
 
 /** `token` is the merchant's own token, which the delivery returns. If it is missing, a random token is made. */
 type PhotosAsked = Omit<PhotoRequest, 'token'> & Readonly<{ linkId: string; token?: string | null | undefined }>;
@@ -121,26 +122,44 @@ export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
   if (missing > 0) log.warn({ photos: missing }, 'photos are in the table but not in photos.folder');
 }
 
-/** Deletes photos that are older than `olderThanMs`, files first. Returns their number. */
-export async function purgePhotos(deps: Omit<PhotoDeps, 'log'>, olderThanMs: number): Promise<number> {
+/** Deletes photos that are older than `olderThanMs`. `notFound` counts rows that stay, because their files are not here. */
+export async function purgePhotos(deps: PurgeDeps & Pick<PhotoDeps, 'account'>, olderThanMs: number) {
   const query = { account: deps.account, before: after(deps.clock.now(), -olderThanMs), limit: PAGE };
-  for (let purged = 0; ;) {
-    const count = await purgeSomePhotos(deps, query);
-    purged += count;
-    if (count < PAGE) return purged;
+  let [purged, notFound] = [0, 0];
+  for (let from: PhotoPlace | undefined = FIRST_PHOTO; from !== undefined;) {
+    const page: Awaited<ReturnType<typeof purgePage>> = await purgePage(deps, query, from);
+    [purged, notFound, from] = [purged + page.purged, notFound + page.notFound, page.next];
   }
+  return { purged, notFound };
 }
 
-export async function purgeSomePhotos({ config, store, clock }: Omit<DeliveryDeps, 'log'>, query: PurgeQuery) {
-  const page = await table.photosBefore(store.db, query);
-  if (page.length === 0) return 0;
-  await new PhotoFolder(clientsSettings.of(config).photos.folder).remove(storedNames(page));
-  const ids = page.map(({ id }) => id);
+/** Each call begins after the page of the last call, because rows whose files are not here stay. */
+export function photosPurge(deps: Omit<PurgeDeps, 'store'>): Purge['deleteSome'] {
+  const places = new Map<string, PhotoPlace | undefined>();
+  return async (store, query) => {
+    const { purged, next } = await purgePage({ ...deps, store }, query, places.get(query.account));
+    places.set(query.account, next);
+    return purged;
+  };
+}
+
+/** Deletes files first, and the folders of deliveries last. Without its folder a delivery may be on another machine. */
+async function purgePage({ config, store, clock }: PurgeDeps, query: PurgeQuery, from = FIRST_PHOTO) {
+  const folder = new PhotoFolder(clientsSettings.of(config).photos.folder);
+  const page = await table.photosBefore(store.db, query, from);
+  const placed = ({ link_id, delivery }: NewPhoto) => placeOf(link_id, delivery);
+  const places = new Set(page.map(placed).filter((place) => folder.has(place)));
+  const here = page.filter((photo) => photo.stored_name === null || places.has(placed(photo)));
+  const done = { purged: here.length, notFound: page.length - here.length, next: page[query.limit - 1] };
+  if (here.length === 0) return done;
+  await folder.remove(storedNames(here), places);
+  const ids = here.map(({ id }) => id);
   await store.writer.write(async (tx) => {
     await table.deletePhotos(tx, query.account, ids);
     await table.deleteStaleTokens(tx, query.account, after(clock.now(), -LISTED_MS));
   });
-  return page.length;
+  await folder.removeEmpty(places);
+  return done;
 }
 
 /** Checks only the newest photos of some accounts. A wrong folder has none of their files. */
@@ -148,8 +167,7 @@ async function countMissing({ store }: DeliveryDeps, folder: PhotoFolder): Promi
   let missing = 0;
   for (const account of (await accountsIn(store.db, 'photos')).slice(0, ACCOUNTS_LOOKED_AT)) {
     const newest = await table.listPhotos(store.db, { account, limit: PAGE });
-    const found = await Promise.all(storedNames(newest).map((name) => folder.has(name)));
-    missing += found.filter((isThere) => !isThere).length;
+    missing += storedNames(newest).filter((name) => !folder.has(name)).length;
   }
   return missing;
 }
@@ -178,9 +196,12 @@ async function record(deps: DeliveryDeps, folder: PhotoFolder, delivery: string,
   }
   if (known === undefined || decision === 'forbidden')
     throw new DeliveryRefusal('forbidden', 'the token is unknown, expired or used');
-  // The recorded delivery may still be in quarantine, because an earlier move may have failed.
-  if (decision === 'repeated' && typeof known.delivery === 'string') await moveOrDiscard(deps, folder, known.delivery);
   const kept = files.filter(({ refusal }) => refusal === null);
+  // The recorded delivery may still be in quarantine, because an earlier move may have failed.
+  if (decision === 'repeated' && typeof known.delivery === 'string') {
+    await moveOrDiscard(deps, folder, known.delivery);
+    await folder.replaceMissing(await table.photosOfDelivery(store.db, known.delivery), delivery, kept);
+  }
   const bytes = sumOf(kept, ({ size }) => size);
   const { account, request_id: requestId, link_id: linkId, level: verificationLevel } = known;
   const facts = { account, requestId, linkId, verificationLevel, files: kept.length, bytes };
@@ -191,11 +212,7 @@ async function record(deps: DeliveryDeps, folder: PhotoFolder, delivery: string,
   return decision === 'store' ? 'stored' : 'repeated';
 }
 
-async function moveOrDiscard(
-  { store }: Pick<DeliveryDeps, 'store'>,
-  folder: PhotoFolder,
-  delivery: string,
-): Promise<void> {
+async function moveOrDiscard({ store }: Pick<DeliveryDeps, 'store'>, folder: PhotoFolder, delivery: string) {
   const [photo] = await table.photosOfDelivery(store.db, delivery);
   if (photo === undefined) await folder.discard(delivery);
   else await folder.move(delivery, placeOf(photo.link_id, delivery));

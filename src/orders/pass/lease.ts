@@ -154,6 +154,7 @@ function requestsOfLease({ requests, intervalMs }: RateLimit): number {
   return Math.max(inTime, Math.min(MOST_GRANTED, Math.ceil(requests / MOST_GRANTED)));
 }
 
+type StoreAndClock = Pick<LeaseDeps, 'store' | 'clock'>;
 type LastOwnerDeps = Pick<LeaseDeps, 'store' | 'account' | 'clock'> & {
   readonly accountLease: Pick<AccountLease, 'now' | 'lastOwnerUntil'>;
 };
@@ -197,15 +198,16 @@ export class RateGroup {
     this.paceOf = makePaces?.(accountLeases.length);
   }
 
-  async windowOf(deps: Pick<LeaseDeps, 'store' | 'clock'>, limit: RateLimit, spent: readonly SpentRequests[]) {
+  /** `lost`: requests that earlier owners may have sent, and that no lease names. */
+  async windowOf(deps: StoreAndClock, limit: RateLimit, spent: SpentRequests[], lost: SpentRequests[] = []) {
     this.#window ??= this.#open(deps, limit).catch((error: unknown) => {
       this.#window = undefined;
       throw error;
     });
-    return (await this.#window).member(spent);
+    return (await this.#window).member(spent, lost);
   }
 
-  async #open({ store, clock }: Pick<LeaseDeps, 'store' | 'clock'>, limit: RateLimit): Promise<SharedWindow> {
+  async #open({ store, clock }: StoreAndClock, limit: RateLimit): Promise<SharedWindow> {
     const last = await Array.fromAsync(this.#leases, (accountLease) =>
       spentByLastOwner({ store, clock, accountLease, account: accountLease.account }, limit),
     );

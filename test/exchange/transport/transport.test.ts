@@ -32,7 +32,7 @@ async function listen(server: Server | ReturnType<typeof createTcpServer>): Prom
 
 function transportTo(
   baseUrl: string,
-  options: { timeoutMs?: number; maxResponseBytes?: number } = {},
+  options: { timeoutMs?: number; maxResponseBytes?: number; apiKey?: () => string } = {},
   clock: Clock = systemClock(),
 ): Transport {
   const settings = { baseUrl, apiKey: () => KEY, timeoutMs: 60_000, maxResponseBytes: 1_000, ...options };
@@ -410,6 +410,29 @@ describe('the transport', () => {
     const { signal } = new AbortController();
     await transportTo(url).send(GET, signal);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it.each([
+    ['as it is', (body: string) => body],
+    ['with escaped slashes', (body: string) => body.replaceAll('/', String.raw`\/`)],
+    [
+      'with escaped signs',
+      (body: string) => body.replaceAll('=', String.raw`\u003d`).replaceAll('+', String.raw`\u002B`),
+    ],
+    ['as in an address', (body: string) => body.replaceAll('/', '%2f').replaceAll('=', '%3D').replaceAll('+', '%2B')],
+  ])('hides a key that the exchange quotes %s', async (_, encode) => {
+    const keys = ['kV9/x2Qm+8sT0pLw4zR1uA==', '1/5=+'];
+    const statuses = [200, 400];
+    for (const key of keys) {
+      for (const status of statuses) {
+        const quoting = (text: string) => JSON.stringify({ message: `limit of ${text} reached` });
+        const server = createServer((_request, response) => response.writeHead(status).end(encode(quoting(key))));
+        const { body } = await transportTo(await listen(server), { apiKey: () => key }).send(GET);
+        // In an ordinary answer a short key may be part of an amount.
+        const isKept = key.length < 12 && status === 200;
+        expect(body).toBe(isKept ? encode(quoting(key)) : quoting('<hidden>'));
+      }
+    }
   });
 
   it('carries no key and no body in its errors', async () => {

@@ -1,12 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { UnusableIdError } from '../../../src/exchange/ids.ts';
 import { adoptLink, makeLink } from '../../../src/extensions/clients/links.ts';
 import { CLIENT, history, link, LINK_NOT_FOUND, linked, rows } from '../../support/linked.ts';
 import { refusal } from '../../support/scripted-exchange.ts';
 import { MINUTE, SECOND } from '../../support/tracking.ts';
+import { OwnedError } from '../../../src/store/errors.ts';
 import { ofSqlite } from '../../support/database.ts';
 
 const EMAIL = 'canary.person@shop.example';
@@ -149,6 +150,16 @@ describe('making a link (§4.1)', () => {
     const making = makeLink(program.app, { email: EMAIL, reference: null });
     await expect(making).rejects.toThrow('the link "l 1" was created but cannot be stored: no links');
     await expect(making).rejects.toMatchObject({ name: 'StoreError' });
+  });
+
+  it('names the link when another process took the account over before it was stored', async () => {
+    const { program, exchange } = await linked([]);
+    exchange.answer = () => link('l 1');
+    vi.spyOn(program.app.store.writer, 'writeUntilDurable').mockRejectedValue(new OwnedError('taken over'));
+    const making = makeLink(program.app, { email: EMAIL, reference: null });
+    await expect(making).rejects.toThrow('the link "l 1" was created but cannot be stored: taken over');
+    // This cause keeps the API from inviting a retry.
+    await expect(making).rejects.toMatchObject({ name: 'StoreError', cause: { name: 'StoreError' } });
   });
 });
 

@@ -105,7 +105,7 @@ describe('the daemon with photos.listen', () => {
     });
     expect(files(on)).toHaveLength(2);
     const purged = await runProcess(on, 'photos', 'purge', '--older-than', '1ms', '--json');
-    expect(purged).toEqual({ code: 0, output: '{"purged":2}\n' });
+    expect(purged).toEqual({ code: 0, output: '{"purged":2,"notFound":0}\n' });
     expect(files(on)).toEqual([]);
     const stored = ['', '-wal'].map((ending) => readFileSync(`${on.path}${ending}`, 'latin1')).join('');
     expect(daemon.output() + stored).not.toMatch(/canary/);

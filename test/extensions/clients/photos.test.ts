@@ -11,6 +11,9 @@ import { StoreError } from '../../../src/store/errors.ts';
 import { listAwaited, listPhotos } from '../../../src/extensions/clients/tables/photos.ts';
 import { JPEG, photoProgram, PNG, type PhotoProgram } from '../../support/photo-program.ts';
 import { purgesOf } from '../../support/purges.ts';
+import { temporaryFolder } from '../../support/folders.ts';
+import { settingsOf } from '../../support/test-program.ts';
+import { runProgram } from '../../support/cli-function.ts';
 import { refusal } from '../../support/scripted-exchange.ts';
 import { DAY, HOUR } from '../../support/tracking.ts';
 import { ofSqlite } from '../../support/database.ts';
@@ -324,8 +327,31 @@ describe('a delivery', () => {
     expect(await deliver(on, token, [JPEG, odd, PNG])).toEqual({ kind: 'repeated' });
     expect(on.rows()).toHaveLength(3);
     on.program.clock.advance(DAY);
-    expect(await purgePhotos(on.program.app, HOUR)).toBe(3);
+    expect(await purgePhotos(on.program.app, HOUR)).toEqual({ purged: 3, notFound: 0 });
     expect([on.rows(), on.files()]).toEqual([[], []]);
+  });
+
+  it('replaces stored files that are missing if it comes again', async () => {
+    const on = await photoProgram();
+    const token = await on.ask();
+    await deliver(on, token, [JPEG, PNG, JPEG]);
+    const [rows, files] = [on.rows(), on.files()];
+    rmSync(join(on.folder, String(rows[1]?.['stored_name'])));
+    expect(await deliver(on, token, [JPEG, PNG, JPEG])).toEqual({ kind: 'repeated' });
+    expect([on.rows(), on.files()]).toEqual([rows, files]);
+    rmSync(on.folder, { recursive: true });
+    expect(await deliver(on, token, [JPEG, PNG, JPEG])).toEqual({ kind: 'repeated' });
+    expect([on.rows(), on.files()]).toEqual([rows, files]);
+    for (const row of rows) {
+      const content = readFileSync(join(on.folder, String(row['stored_name'])));
+      expect(sha256(content)).toBe(row['sha256']);
+    }
+    const outside = join(dirname(on.folder), 'not-a-photo');
+    on.program.merchant
+      .prepare('update photos set stored_name = ? where id = ?')
+      .run('../not-a-photo', rows[0]?.['id']);
+    expect(await deliver(on, token, [JPEG, PNG, JPEG])).toEqual({ kind: 'repeated' });
+    expect(existsSync(outside)).toBe(false);
   });
 
   it('is refused once the token has expired while it was arriving', async () => {
@@ -521,8 +547,8 @@ describe('the purge', () => {
     const kept = await on.ask('l1');
     await deliver(on, kept, [JPEG]);
     on.program.clock.advance(HOUR);
-    expect(await purgePhotos(on.program.app, 2 * HOUR)).toBe(0);
-    expect(await purgePhotos(on.program.app, HOUR + 1)).toBe(2);
+    expect(await purgePhotos(on.program.app, 2 * HOUR)).toEqual({ purged: 0, notFound: 0 });
+    expect(await purgePhotos(on.program.app, HOUR + 1)).toEqual({ purged: 2, notFound: 0 });
     expect(on.rows().map((row) => row['stored_name'])).toEqual(on.files());
     expect(on.files()).toHaveLength(1);
     expect(await deliver(on, old)).toMatchObject(FORBIDDEN);
@@ -536,7 +562,7 @@ describe('the purge', () => {
     );
     await deliver(on, await on.ask(), contents);
     on.program.clock.advance(HOUR);
-    expect(await purgePhotos(on.program.app, HOUR / 2)).toBe(450);
+    expect(await purgePhotos(on.program.app, HOUR / 2)).toEqual({ purged: 450, notFound: 0 });
     expect([on.rows(), on.files()]).toEqual([[], []]);
   });
 
@@ -547,8 +573,37 @@ describe('the purge', () => {
     writeFileSync(outside, 'kept');
     on.program.merchant.prepare('update photos set stored_name = ?').run('../not-a-photo');
     on.program.clock.advance(HOUR);
-    expect(await purgePhotos(on.program.app, HOUR / 2)).toBe(1);
+    expect(await purgePhotos(on.program.app, HOUR / 2)).toEqual({ purged: 1, notFound: 0 });
     expect(existsSync(outside)).toBe(true);
+  });
+
+  it('leaves rows whose files are not in its folder', async () => {
+    const on = await photoProgram();
+    await deliver(on, await on.ask(), [JPEG, PNG]);
+    on.program.clock.advance(HOUR);
+    const environment = { ...settingsOf(on.program), ORDER_SYNC_PHOTOS_FOLDER: temporaryFolder() };
+    const [rows, files] = [on.rows(), on.files()];
+    const { code, stdout, stderr } = await runProgram(['photos', 'purge', '--older-than', '1m', '--json'], {
+      environment,
+    });
+    expect([code, JSON.parse(stdout)]).toEqual([1, { purged: 0, notFound: 2 }]);
+    expect(stderr).toContain(environment.ORDER_SYNC_PHOTOS_FOLDER);
+    expect([on.rows(), on.files()]).toEqual([rows, files]);
+    expect(await purgePhotos(on.program.app, HOUR / 2)).toEqual({ purged: 2, notFound: 0 });
+  });
+
+  it('of retention.photos gets past rows whose files are elsewhere, a page at a time', async () => {
+    const on = await photoProgram({ environment: { ORDER_SYNC_PHOTOS_MAX_FILES: '250' } });
+    const contents = Array.from({ length: 250 }, (_, index) => Buffer.concat([JPEG, Buffer.from(`${index}`)]));
+    await deliver(on, await on.ask('l1'), contents);
+    rmSync(on.folder, { recursive: true });
+    on.program.clock.advance(HOUR);
+    await deliver(on, await on.ask('l2'), [JPEG]);
+    on.program.clock.advance(2 * HOUR);
+    const deps = { ...on.program.app, purges: purgesOf(on.program.app, { photos: HOUR }) };
+    const purged = async () => (await purgeAccount(deps, 'default', NEVER))['photos'];
+    expect([await purged(), await purged(), await purged(), await purged()]).toEqual([0, 1, 0, 0]);
+    expect([on.rows().length, on.files()]).toEqual([250, []]);
   });
 
   it('continues after an interruption: files that were deleted before are skipped', async () => {
@@ -556,7 +611,7 @@ describe('the purge', () => {
     await deliver(on, await on.ask());
     for (const name of on.files()) rmSync(join(on.folder, name));
     on.program.clock.advance(HOUR);
-    expect(await purgePhotos(on.program.app, HOUR / 2)).toBe(2);
+    expect(await purgePhotos(on.program.app, HOUR / 2)).toEqual({ purged: 2, notFound: 0 });
     expect(on.rows()).toEqual([]);
   });
 });

@@ -6,6 +6,7 @@ import { RateGroup, RequestLease, spentByLastOwner } from '../../../src/orders/p
 import { leaseRequests, type Lease } from '../../../src/store/tables/accounts.ts';
 import type { Work, Writer } from '../../../src/store/port.ts';
 import type { WrapStatement } from '../../../src/store/sqlite/connection.ts';
+import { saveFailOver } from '../../../src/store/tables/fail-overs.ts';
 import { OwnedError, StoreError } from '../../../src/store/errors.ts';
 import { ownershipOf } from '../../../src/store/sqlite/owner.ts';
 import type { ScriptedExchange } from '../../support/scripted-exchange.ts';
@@ -38,6 +39,14 @@ async function askUntilFull(program: TestProgram, exchange: ScriptedExchange): P
   stop.abort();
   await Promise.all(asked);
   return exchange.requests.length - before;
+}
+
+async function saveFreshFailOver({ app }: TestProgram, account: string): Promise<void> {
+  const { store, clock } = app;
+  const at = clock.now().toISOString();
+  const times = { seenAt: at, markedAt: at, heardAt: null, reportedAt: at, insertedUntil: null };
+  const lines = { id: 1, fromTimeLine: '1', toTimeLine: '2', generation: 1, settings: null, nextSettings: null };
+  await store.writer.write((tx) => saveFailOver(tx, account, { ...times, ...lines, walked: null }, clock.now()));
 }
 
 describe('requests of an owner', () => {
@@ -271,6 +280,20 @@ describe('a lease whose owner was killed before the clock was set', () => {
 });
 
 describe('accounts that share a limit', () => {
+  it('start with a full window after a fail-over, which may have lost what earlier owners sent', async () => {
+    const { program, exchange } = await scriptedProgram({ environment: rate(20, '10m'), overrides: LOCKLESS });
+    const names = ['default', 'b'];
+    for (const account of names) await saveFreshFailOver(program, account);
+    const killed = program.app;
+    onTestFinished(() => killed[Symbol.asyncDispose]());
+    const [first] = program.config.accounts;
+    const accounts = names.map((name) => ({ ...first!, name, rateGroup: 'g' }));
+    program.app = await program.start(LOCKLESS, { ...program.config, accounts });
+    expect(await askUntilFull(program, exchange)).toBe(0);
+    program.clock.advance(10 * 60_000);
+    expect(await askUntilFull(program, exchange)).toBe(20);
+  });
+
   it('count what the last owners of all of them sent, once, and what each sends, for all', async () => {
     const { program } = await scriptedProgram();
     const { store, clock } = program.app;

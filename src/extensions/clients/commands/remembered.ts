@@ -3,6 +3,7 @@ import { examples } from '../../commands/options.ts';
 import { withAccount, withAccounts } from '../../commands/store.ts';
 import { systemClock } from '../../../base/clock.ts';
 import { purgePhotos } from '../photos.ts';
+import { clientsSettings } from '../settings.ts';
 import { linkEvents, listLinks, readLink } from '../tables/links.ts';
 import { listAwaited, listPhotos } from '../tables/photos.ts';
 import { rowWithHistory } from '../../commands/answer.ts';
@@ -98,9 +99,13 @@ function definePurge(command: Command): void {
     .option('--json', 'print JSON')
     .addHelpText(...examples('exchange photos purge --older-than 90d'))
     .action(async ({ olderThan, json }: { olderThan: number; json?: boolean }) => {
-      const purged = await withAccount(command, 'current', (store, config) =>
-        purgePhotos({ account: config.account, config, store, clock: systemClock() }, olderThan),
-      );
-      print(json, { purged }, () => `${counted(purged, 'photo')} purged\n`);
+      const { folder, purged, notFound } = await withAccount(command, 'current', async (store, config) => ({
+        folder: clientsSettings.of(config).photos.folder,
+        ...(await purgePhotos({ account: config.account, config, store, clock: systemClock() }, olderThan)),
+      }));
+      print(json, { purged, notFound }, () => `${counted(purged, 'photo')} purged\n`);
+      if (notFound === 0) return;
+      const stayed = `${counted(notFound, 'photo')} stayed, because the files are not in ${folder}`;
+      throw new CommandError(EXIT.look, `${stayed}; run the command on the machine whose photos.folder has the files`);
     });
 }

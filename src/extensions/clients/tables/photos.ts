@@ -106,9 +106,12 @@ export async function listAwaited(db: Database, { linkId, ...query }: OfLink): P
   return await listNewest(db, query, { table: 'photo_tokens', by: 'created_at' }, select);
 }
 
-export async function photosBefore(db: Database, { account, before, limit }: PurgeQuery) {
-  const old = sql<Pick<PhotoRow, 'id' | 'stored_name'>>`select id, stored_name from photos
-    where account = ${account} and received_at < ${before.toISOString()} order by received_at, id limit ${limit}`;
+export type PhotoPlace = Pick<PhotoRow, 'received_at' | 'id'>;
+export const FIRST_PHOTO: PhotoPlace = { received_at: '', id: 0 };
+
+export async function photosBefore(db: Database, { account, before, limit }: PurgeQuery, from: PhotoPlace) {
+  const old = sql<PhotoRow>`select * from photos where account = ${account} and received_at < ${before.toISOString()}
+    and (received_at, id) > (${from.received_at}, ${from.id}) order by received_at, id limit ${limit}`;
   return (await old.execute(db)).rows;
 }
 
