@@ -173,15 +173,11 @@ function explained(name: FindingClassName, screen: Screen): string {
     kind === 'state'
       ? 'A finding of this class resolves itself when it is no longer true, and opens again if it becomes true again.'
       : 'A finding of this class reports an event. It stays open until a person acknowledges it with order-sync findings ack.';
-  const guess = GUESSED_CLASSES.includes(name)
-    ? [
-        'This class is a guess about the exchange. If your exchange works differently, add the class to reconcile.ignore.',
-      ]
-    : [];
-  const lines = [meaning, `What to do: ${advice}`, ends, ...guess].map((line) =>
-    wrapped(pasteable(line), screen.width),
-  );
-  return `${name} (${toned(severity, severity, screen)})\n${lines.join('\n')}\n`;
+  const guess =
+    'This class is a guess about the exchange. If your exchange works differently, add the class to reconcile.ignore.';
+  const lines = [meaning, `What to do: ${advice}`, ends, ...(GUESSED_CLASSES.includes(name) ? [guess] : [])];
+  const text = lines.map((line) => wrapped(pasteable(line), screen.width)).join('\n');
+  return `${name} (${toned(severity, severity, screen)})\n${text}\n`;
 }
 
 function everyClass(screen: Screen): string {

@@ -66,8 +66,7 @@ const ORDER_EXAMPLE = { ...nothing, account: 'default', ...given, ...sent };
 const next = z.string().nullable().describe('Give it as `after` to read the next page; null at the end of the list.');
 
 const orders = z.object({ orders: z.array(orderColumns), next });
-const ordersExample = { orders: [ORDER_EXAMPLE], next: null };
-const ordersValue = named('StoredOrders', 'Orders, the newest first.', orders, ordersExample);
+const ordersValue = named('StoredOrders', 'Orders, the newest first.', orders, { orders: [ORDER_EXAMPLE], next: null });
 
 const order = text.describe('Null if the finding is about the account.');
 const finding = z.object({ id: z.int(), external_order_id: order, ...findingColumns });
