@@ -13,7 +13,7 @@ import { partsOf } from '../../store/pages.ts';
 import type { Store } from '../../store/port.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import { classTexts } from './finding-classes.ts';
+import { CLASSES, classTexts } from './finding-classes.ts';
 import { FINDING_CLASSES, GUESSED_CLASSES, SEVERITIES } from '../../findings/rules/classes.ts';
 import type { FindingClassName, Severity } from '../../findings/rules/classes.ts';
 import { fieldsText, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
@@ -23,8 +23,6 @@ import { findingsById, acknowledge } from './tables/findings.ts';
 import { counted } from '../documents/words.ts';
 
 export const define = { list: defineList, ack: defineAck, explain: defineExplain };
-
-const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
 
 interface FindingListOptions extends FindingsFilter, OrderOptions, PeriodOptions, ListOptions {
   readonly status: (typeof SHOWN_STATUSES)[number];

@@ -5,7 +5,8 @@ import { addListOptions, printList, printLong, warnOfCutList } from '../commands
 import type { ListColumn, ListOptions } from '../commands/print.ts';
 import { absentOrder } from '../commands/absent-order.ts';
 import { withAccounts, withAccount } from '../commands/store.ts';
-import { FINDING_CLASSES, type FindingClassName } from '../../findings/rules/classes.ts';
+import type { FindingClassName } from '../../findings/rules/classes.ts';
+import { CLASSES } from './finding-classes.ts';
 import { describeRestraint, stops, viewOf } from '../../accounts/rules/restraints.ts';
 import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { printable } from '../../base/words.ts';
@@ -34,8 +35,6 @@ const COLUMNS: readonly ListColumn<OrderRow>[] = [
   { label: 'updated', kind: 'time', rank: 5, of: (row) => row.updated_at },
   { label: 'reason', rank: 4, of: (row) => row.state_reason },
 ];
-
-const CLASSES = Object.keys(FINDING_CLASSES);
 
 interface OrderListOptions extends OrderOptions, PeriodOptions, ListOptions {
   readonly state?: OrderState;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HIDDEN, quote } from '../../base/text.ts';
-import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../findings/rules/classes.ts';
+import { SEVERITIES } from '../../findings/rules/classes.ts';
+import { CLASSES } from './finding-classes.ts';
 import { ORDER_STATES } from '../../orders/rules/states.ts';
 import { ORDER_COLUMNS, type OrderRow } from '../../store/orders/order-columns.ts';
 import { readOrder } from '../../store/orders/orders.ts';
@@ -103,7 +104,6 @@ function shownColumns(row: OrderRow): object {
 const NEXT = 'WyIyMDI2LTAxLTA1VDExOjU5OjU5LjAwMFoiLCJzaG9wLTEwMDEiXQ';
 const after = textParameter('`next` of the page before.', NEXT).optional();
 const limit = countParameter('The most rows in a page.', MOST_LISTED, 50);
-const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
 
 function oneOf<Value extends string>(values: readonly Value[], description: string, example: Value) {
   return z
