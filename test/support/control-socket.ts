@@ -3,7 +3,7 @@ import { request as requestTls } from 'node:https';
 import { onTestFinished } from 'vitest';
 import { Activities } from '../../src/extensions/health/activity.ts';
 import { explainer } from '../../src/extensions/health/service.ts';
-import { serveControl, type ControlSocket, type Served } from '../../src/extensions/api/server.ts';
+import { serveControl, type Served } from '../../src/extensions/api/server.ts';
 import type { App } from '../../src/app.ts';
 import { EXTENSIONS } from '../../src/extensions.ts';
 import type { Config } from '../../src/settings/config.ts';
@@ -36,7 +36,7 @@ export interface AskOptions {
 /** A control socket that is served, and the program behind it. */
 export interface ServedSocket<Program extends TestProgram = TestProgram> {
   readonly program: Program;
-  readonly control: ControlSocket;
+  readonly control: Awaited<ReturnType<typeof serveControl>>;
   readonly socketPath: string;
   readonly stopping: AbortController;
   readonly log: CapturedLog;

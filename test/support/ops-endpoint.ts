@@ -1,14 +1,14 @@
 import { onTestFinished } from 'vitest';
 import type { ListenAddress } from '../../src/extensions/http/settings.ts';
 import { Activities, type Activity } from '../../src/extensions/health/activity.ts';
-import { serveOps, type OpsEndpoint, type OpsDeps } from '../../src/extensions/health/ops/server.ts';
+import { serveOps, type OpsDeps } from '../../src/extensions/health/ops/server.ts';
 import { testProgram, type SandboxProgram, type SandboxProgramOptions } from './test-program.ts';
 import { withSettings } from './settings.ts';
 
 /** An ops endpoint of a program that a test drives. */
 export interface TestOps {
   readonly program: SandboxProgram;
-  readonly ops: OpsEndpoint;
+  readonly ops: Awaited<ReturnType<typeof serveOps>>;
   readonly activities: Activities;
   /** That of the program's account. */
   readonly activity: Activity;

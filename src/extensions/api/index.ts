@@ -1,7 +1,6 @@
 import type { Extension } from '../../cli/extension.ts';
 import { EXCHANGE_OPERATIONS } from './addresses.ts';
 
-/** The control socket and the API of a daemon. */
 export const api: Extension = {
   name: 'api',
   passBeside: async () => (await import('./asking/ask.ts')).passBeside,

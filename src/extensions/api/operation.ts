@@ -63,7 +63,6 @@ export function countParameter(description: string, most: number, usual: number)
 }
 
 const account = textParameter('Name of the account, as the settings have it.', 'default').min(1).max(200);
-const accountQuery = z.object({ account: account.default('default') });
 
 export interface Operation<Params = unknown, Query = unknown, Body = unknown> {
   readonly tag: string;
@@ -242,7 +241,7 @@ export function schemaOf(operationId: string, { scopes }: OperationAddress, desc
     'x-scopes': scopes,
     ...(errors.includes('422') && { headers: keyHeader }),
     ...(params !== undefined && { params }),
-    querystring: z.strictObject({ ...query?.shape, ...accountQuery.shape }),
+    querystring: z.strictObject({ ...query?.shape, account: account.default('default') }),
     ...(body !== undefined && { body }),
     response: Object.fromEntries([...statuses.map((status) => [status, success(value)]), ...failures]) as object,
   };

@@ -28,8 +28,6 @@ export interface Served extends Accounts, Omit<ReadDeps, 'stopping'>, Pick<FlowD
   readonly extensions: readonly Extension[];
 }
 
-export type ControlSocket = Awaited<ReturnType<typeof serveControl>>;
-
 /** Replaces a socket that no process listens at, and throws `ConfigError` for any other. `close` waits for operations until the grace period is over. */
 export async function serveControl(served: Served, socketPath: string, stopping: AbortSignal) {
   if (await isListenedTo(socketPath)) {

@@ -9,7 +9,6 @@ import { SCOPES } from './caller.ts';
 
 const MOST_TOKENS = 100;
 const SECRET = /^.{32,1000}$/;
-const USUAL_RATE = 100;
 const FORM = 'such as [{"name": "shop", "scopes": ["read", "orders"], "secretFile": "/etc/order-sync/shop.token"}]';
 const ALL_ACCOUNTS = '*';
 
@@ -46,7 +45,7 @@ const token = fields(
     rate: type.wholeNumber(1, 1_000_000).optional(),
   },
   FORM,
-).transform(({ scopes, accounts = [ALL_ACCOUNTS], rate = USUAL_RATE, ...given }) => ({
+).transform(({ scopes, accounts = [ALL_ACCOUNTS], rate = 100, ...given }) => ({
   caller: { name: given.name, scopes, accounts: accounts.includes(ALL_ACCOUNTS) ? ('all' as const) : accounts },
   secretFile: given.secretFile,
   /** Requests a second. */

@@ -7,7 +7,6 @@ import { named, READ_ERRORS, reading, textParameter } from '../api/operation.ts'
 import { readStatus } from './status/read-status.ts';
 import { statusSchema } from './status/status.ts';
 
-const NO_ORDERS = Object.fromEntries(ORDER_STATES.map((state) => [state, 0]));
 const SINCE = '2026-01-05T12:00:00.000Z';
 const statusValue = named('Status', 'The status of order-sync. Fields may be added.', statusSchema, {
   asOf: SINCE,
@@ -31,7 +30,7 @@ const statusValue = named('Status', 'The status of order-sync. Fields may be add
   overview: {
     account: 'default',
     asOf: SINCE,
-    orders: { ...NO_ORDERS, pending: 2, final: 1_024 },
+    orders: { ...Object.fromEntries(ORDER_STATES.map((state) => [state, 0])), pending: 2, final: 1_024 },
     more: [],
     oldestPending: null,
     oldestUnknown: null,

@@ -51,12 +51,8 @@ export function explainer({ config, store, clock, activities, makePaces }: Expla
     };
     const asOf = clock.now();
     const deps = { store: store.forAccount(account), clock, settings, paceOf };
-    const explained = await explain(
-      deps,
-      externalOrderId,
-      asOf,
-      activities.find(account)?.newsOf(externalOrderId, asOf),
-    );
+    const news = activities.find(account)?.newsOf(externalOrderId, asOf);
+    const explained = await explain(deps, externalOrderId, asOf, news);
     return explained && storyJson(explained.story);
   };
 }

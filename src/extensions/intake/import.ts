@@ -17,15 +17,7 @@ import { ImportTables, type ImportRow } from './tables/import-rows.ts';
 type ImportProblem = Readonly<{ line: number; column?: string | undefined; problem: string }>;
 
 /** If there are problems, nothing was inserted. `problems` names at most 50 of them, `problemCount` counts all. */
-export interface ImportResult {
-  readonly read: number;
-  readonly inserted: number;
-  /** Rows whose order is in the table or earlier in the file with the same content; 0 if there are problems. */
-  readonly alreadyPresent: number;
-  readonly assumedSent: number;
-  readonly problems: readonly ImportProblem[];
-  readonly problemCount: number;
-}
+export type ImportResult = Awaited<ReturnType<typeof importOrders>>;
 
 interface ImportOptions {
   readonly format: ImportFormat;
@@ -62,11 +54,12 @@ export async function importOrders(store: Store, account: string, input: Readabl
   return {
     read,
     inserted: settled.inserted,
+    /** Rows whose order is in the table or earlier in the file with the same content; 0 if there are problems. */
     alreadyPresent: problems.count === 0 ? read - settled.inserted : 0,
     assumedSent: settled.assumedSent,
     problems: problems.named,
     problemCount: problems.count,
-  } satisfies ImportResult;
+  };
 }
 
 class Problems {

@@ -78,10 +78,9 @@ export async function evidenceAgainstSending(db: Database, row: OrderRow): Promi
 
 /** Yields results in the order of `targets`. Passes over orders that changed after they were listed. */
 export async function* decideOrders(deps: OperatorDeps, targets: readonly OperatorTarget[], action: OperatorAction) {
+  const { writer } = deps.store;
   for (const part of partsOf(targets, TOGETHER)) {
-    yield* await Promise.all(
-      part.map((target) => deps.store.writer.write((tx) => decideOrder(tx, deps, target, action))),
-    );
+    yield* await Promise.all(part.map((target) => writer.write((tx) => decideOrder(tx, deps, target, action))));
   }
 }
 

@@ -19,9 +19,8 @@ const reason = z
   .max(LONGEST_PLAIN_TEXT)
   .refine((text) => text.isWellFormed() && !text.includes('\0'), 'expected text without NUL')
   .describe('Why; the history keeps it.');
-const DUPLICATE =
-  'Send it even if the exchange may have accepted the first request and may now make a second pre-order';
-const mayDuplicate = z.boolean().optional().describe(`${DUPLICATE}, as the option \`--i-know-it-may-duplicate\` does.`);
+const RESEND = 'Send it even if the exchange may have accepted the first request and may now make a second pre-order';
+const mayDuplicate = z.boolean().optional().describe(`${RESEND}, as the option \`--i-know-it-may-duplicate\` does.`);
 const ofDecision = { tag: 'decisions', errors: DECISION_ERRORS } as const;
 const ofOrder = {
   ...ofDecision,

@@ -167,10 +167,10 @@ export function findingClass(name: string): ReturnType<typeof classTexts> | unde
   return Object.hasOwn(FINDING_CLASSES, name) ? classTexts(name as FindingClassName) : undefined;
 }
 
-const CLASS_NAMES: readonly string[] = Object.keys(FINDING_CLASSES);
+export const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
 
 /** Returns the rank of a finding in reports. An unknown severity counts as `error`, because it may be as grave. */
 export function placeOfFinding(severity: string, name: string): number {
   const weight = Math.max(0, (SEVERITIES as readonly string[]).indexOf(severity));
-  return weight * (CLASS_NAMES.length + 1) + CLASS_NAMES.indexOf(name);
+  return weight * (CLASSES.length + 1) + CLASSES.findIndex((one) => one === name);
 }

@@ -13,7 +13,7 @@ import { partsOf } from '../../store/pages.ts';
 import type { Store } from '../../store/port.ts';
 import { actorOf, addReasonOptions, confirmShown, type DecisionOptions } from './decision-options.ts';
 import { CommandError, EXIT } from '../../cli/shared/exit.ts';
-import { classTexts } from './finding-classes.ts';
+import { CLASSES, classTexts } from './finding-classes.ts';
 import { FINDING_CLASSES, GUESSED_CLASSES, SEVERITIES } from '../../findings/rules/classes.ts';
 import type { FindingClassName, Severity } from '../../findings/rules/classes.ts';
 import { fieldsText, toned, wrapped, type Screen } from '../../cli/shared/terminal.ts';
@@ -23,8 +23,6 @@ import { findingsById, acknowledge } from './tables/findings.ts';
 import { counted } from '../documents/words.ts';
 
 export const define = { list: defineList, ack: defineAck, explain: defineExplain };
-
-const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
 
 interface FindingListOptions extends FindingsFilter, OrderOptions, PeriodOptions, ListOptions {
   readonly status: (typeof SHOWN_STATUSES)[number];
@@ -173,15 +171,11 @@ function explained(name: FindingClassName, screen: Screen): string {
     kind === 'state'
       ? 'A finding of this class resolves itself when it is no longer true, and opens again if it becomes true again.'
       : 'A finding of this class reports an event. It stays open until a person acknowledges it with order-sync findings ack.';
-  const guess = GUESSED_CLASSES.includes(name)
-    ? [
-        'This class is a guess about the exchange. If your exchange works differently, add the class to reconcile.ignore.',
-      ]
-    : [];
-  const lines = [meaning, `What to do: ${advice}`, ends, ...guess].map((line) =>
-    wrapped(pasteable(line), screen.width),
-  );
-  return `${name} (${toned(severity, severity, screen)})\n${lines.join('\n')}\n`;
+  const guess =
+    'This class is a guess about the exchange. If your exchange works differently, add the class to reconcile.ignore.';
+  const lines = [meaning, `What to do: ${advice}`, ends, ...(GUESSED_CLASSES.includes(name) ? [guess] : [])];
+  const text = lines.map((line) => wrapped(pasteable(line), screen.width)).join('\n');
+  return `${name} (${toned(severity, severity, screen)})\n${text}\n`;
 }
 
 function everyClass(screen: Screen): string {

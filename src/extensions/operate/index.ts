@@ -6,7 +6,6 @@ const findings = () => import('./findings.ts');
 const orders = () => import('./list.ts');
 const pause = () => import('./pause.ts');
 
-/** Lists orders and findings, records decisions of a person about them, and pauses accounts. */
 export const operate: Extension = {
   name: 'operate',
   operations: OPERATE_OPERATIONS,

@@ -1,17 +1,12 @@
 import { Option, type Command } from 'commander';
 import { addOrderOptions, addPeriodOptions, examples, REVEAL, withoutToken } from '../commands/options.ts';
 import type { OrderOptions, PeriodOptions } from '../commands/options.ts';
-import {
-  type ListColumn,
-  type ListOptions,
-  addListOptions,
-  printList,
-  warnOfCutList,
-  printLong,
-} from '../commands/print.ts';
+import { addListOptions, printList, printLong, warnOfCutList } from '../commands/print.ts';
+import type { ListColumn, ListOptions } from '../commands/print.ts';
 import { absentOrder } from '../commands/absent-order.ts';
 import { withAccounts, withAccount } from '../commands/store.ts';
-import { FINDING_CLASSES, type FindingClassName } from '../../findings/rules/classes.ts';
+import type { FindingClassName } from '../../findings/rules/classes.ts';
+import { CLASSES } from './finding-classes.ts';
 import { describeRestraint, stops, viewOf } from '../../accounts/rules/restraints.ts';
 import { ORDER_STATES, type OrderState } from '../../orders/rules/states.ts';
 import { printable } from '../../base/words.ts';
@@ -40,8 +35,6 @@ const COLUMNS: readonly ListColumn<OrderRow>[] = [
   { label: 'updated', kind: 'time', rank: 5, of: (row) => row.updated_at },
   { label: 'reason', rank: 4, of: (row) => row.state_reason },
 ];
-
-const CLASSES = Object.keys(FINDING_CLASSES);
 
 interface OrderListOptions extends OrderOptions, PeriodOptions, ListOptions {
   readonly state?: OrderState;
@@ -87,10 +80,8 @@ function defineShow(command: Command): void {
     .option('--json', 'print JSON')
     .option(...REVEAL)
     .addHelpText(...examples('orders show shop-1001'))
-    .action(async (externalOrderId: string, { json, reveal }: { json?: boolean; reveal?: boolean }) => {
-      const shown = await withAccount(command, 'current', ({ db }, settings) =>
-        readAll(db, settings, externalOrderId, reveal),
-      );
+    .action(async (id: string, { json, reveal }: { json?: boolean; reveal?: boolean }) => {
+      const shown = await withAccount(command, 'current', ({ db }, settings) => readAll(db, settings, id, reveal));
       await printLong(json, shown, () => asSections(shown));
     });
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { HIDDEN, quote } from '../../base/text.ts';
-import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../findings/rules/classes.ts';
+import { SEVERITIES } from '../../findings/rules/classes.ts';
+import { CLASSES } from './finding-classes.ts';
 import { ORDER_STATES } from '../../orders/rules/states.ts';
 import { ORDER_COLUMNS, type OrderRow } from '../../store/orders/order-columns.ts';
 import { readOrder } from '../../store/orders/orders.ts';
@@ -66,8 +67,7 @@ const ORDER_EXAMPLE = { ...nothing, account: 'default', ...given, ...sent };
 const next = z.string().nullable().describe('Give it as `after` to read the next page; null at the end of the list.');
 
 const orders = z.object({ orders: z.array(orderColumns), next });
-const ordersExample = { orders: [ORDER_EXAMPLE], next: null };
-const ordersValue = named('StoredOrders', 'Orders, the newest first.', orders, ordersExample);
+const ordersValue = named('StoredOrders', 'Orders, the newest first.', orders, { orders: [ORDER_EXAMPLE], next: null });
 
 const order = text.describe('Null if the finding is about the account.');
 const finding = z.object({ id: z.int(), external_order_id: order, ...findingColumns });
@@ -104,7 +104,6 @@ function shownColumns(row: OrderRow): object {
 const NEXT = 'WyIyMDI2LTAxLTA1VDExOjU5OjU5LjAwMFoiLCJzaG9wLTEwMDEiXQ';
 const after = textParameter('`next` of the page before.', NEXT).optional();
 const limit = countParameter('The most rows in a page.', MOST_LISTED, 50);
-const CLASSES = Object.keys(FINDING_CLASSES) as readonly FindingClassName[];
 
 function oneOf<Value extends string>(values: readonly Value[], description: string, example: Value) {
   return z

@@ -76,10 +76,8 @@ export class Asker {
     this.#token = socket === undefined ? options.token?.trim() : undefined;
     // Without this check, the JavaScript engine would quote the token in its error.
     if (/[^!-~]/.test(this.#token ?? '')) throw new TypeError('a token must have only visible ASCII characters');
-    this.#route =
-      socket === undefined
-        ? new Route(overFetch(options.fetch), bases)
-        : new Route(overNode(socket), ['http://localhost']);
+    const send = socket === undefined ? overFetch(options.fetch) : overNode(socket);
+    this.#route = new Route(send, socket === undefined ? bases : ['http://localhost']);
     this.#account = options.account ?? 'default';
     this.#timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   }

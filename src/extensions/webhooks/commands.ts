@@ -162,9 +162,7 @@ export const define = {
       .action(async (name: string, file: string, given: Readonly<Record<string, string>>) => {
         const { secrets } = endpointOf(await plainConfig(command), name);
         const body = readFileSync(file === '-' ? 0 : file);
-        const headers = Object.fromEntries(
-          Object.entries(given).map(([option, value]) => [`webhook-${option}`, value]),
-        );
+        const headers = Object.fromEntries(Object.entries(given).map(([key, value]) => [`webhook-${key}`, value]));
         const { Webhook } = await import('standardwebhooks');
         let reason = '';
         for (const secret of secrets) {

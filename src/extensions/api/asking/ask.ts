@@ -61,12 +61,10 @@ export async function besideOwner<Value>(
   };
 }
 
-type Urls = AskedPass['urls'];
-
 const NOTHING_OPEN = { [Symbol.asyncDispose]: async () => {} };
 
 /** Returns the API at the URLs of the command, the socket of a SQLite file, or the ways that PostgreSQL names. */
-async function waysToOwner(config: AccountSettings, urls: Urls): Promise<Ways> {
+async function waysToOwner(config: AccountSettings, urls: AskedPass['urls']): Promise<Ways> {
   if (urls !== undefined) {
     const way = apiTransport(config, urls);
     const elsewhere = `no process that was asked drives the account ${config.account}`;

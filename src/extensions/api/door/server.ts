@@ -81,14 +81,12 @@ const LOOK_MS = 1_000;
  * Returns a function that finds the token with a secret. The function compares with every token, so that the time does
  * not show which token matched. Throws `ConfigError` if two tokens have the same secret.
  */
-function finderOf(settings: readonly TokenSettings[], deps: Served): (secret: string) => Token | undefined {
+function finderOf(settings: readonly TokenSettings[], deps: Served) {
   const tokens = settings.map((one) => tokenOf(one, deps));
   if (!areDifferent(tokens.map((token, at) => token.secret ?? String(at))))
     throw new ConfigError('api.tokens: two tokens have the same secret: make one for each');
-  return (secret) => tokens.filter((token) => token.secret !== undefined && isEqual(secret, token.secret))[0];
+  return (secret: string) => tokens.filter((token) => token.secret !== undefined && isEqual(secret, token.secret))[0];
 }
-
-type Token = ReturnType<typeof tokenOf>;
 
 /** Returns a token with a bucket that limits its rate. Its secret is read again when the file has changed. */
 function tokenOf({ caller, secretFile, rate }: TokenSettings, { clock, log }: Served) {

@@ -9,12 +9,9 @@ import { partsText } from './front/running.ts';
 import { badge, link, pathTo } from './markup.ts';
 import { RANGES, type DashboardFacts } from './read-facts.ts';
 
-export interface Frame {
+export interface Frame extends Pick<DashboardFacts, 'account' | 'program' | 'at'> {
   readonly title: string;
-  readonly account: string | undefined;
   readonly accounts: readonly string[];
-  readonly program: DashboardFacts['program'];
-  readonly at: string;
   readonly query?: string | undefined;
   readonly isLive?: boolean;
   readonly isActionable?: boolean;

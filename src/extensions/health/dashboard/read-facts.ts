@@ -67,6 +67,11 @@ async function readFacts(deps: OpsPages, account: string | undefined, range: Ran
   const overview = await overviewFor(db, config, account, now);
   const reading = { ...readingOf(deps, account, overview), process };
   const asked = reading.daemon.accounts;
+  const exchange = {
+    lastAnswerAt: newestOf(asked.map(({ answeredAt }) => answeredAt)),
+    inFlight: sumOf(asked, ({ inFlight }) => inFlight),
+    ...lookupFacts(activities, config, account),
+  };
   const names = config.accounts.map(({ name }) => name);
   const shown = account === undefined ? names : [account];
   const isAddedUp = shown.length <= MOST_ADDED_UP;
@@ -90,14 +95,7 @@ async function readFacts(deps: OpsPages, account: string | undefined, range: Ran
     troubles: await Promise.all(troublesOf(problemsOf(reading), overview).map(weigh)),
     newest: (await newestEvents(db, account, NEWEST)).map(feedEventOf),
     /** Null if this process has driven none of these accounts since its start. */
-    exchange:
-      asked.length === 0
-        ? null
-        : {
-            lastAnswerAt: newestOf(asked.map(({ answeredAt }) => answeredAt)),
-            inFlight: sumOf(asked, ({ inFlight }) => inFlight),
-            ...lookupFacts(activities, config, account),
-          },
+    exchange: asked.length === 0 ? null : exchange,
     activity: isAddedUp ? await addUp(config, db, shown, stepsOf(range, now)) : null,
     database: { bytes: disk?.databaseBytes ?? null, readMs: clock.monotonic() - begun },
   };

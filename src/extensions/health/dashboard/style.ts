@@ -54,8 +54,7 @@ summary { width: max-content; margin-top: 8px; padding: 4px 2px; color: var(--ac
 .states { padding: 14px 16px; }
 .states ul { list-style: none; display: grid; grid-template-columns: repeat(auto-fill, minmax(205px, 1fr)); gap: 8px 20px; margin: 12px 0 0; padding: 0; }
 .states li { padding-left: 20px; line-height: 1.35; }
-.states li a { color: var(--ink); }
-.states li span { color: var(--ink); }
+.states li :is(a, span) { color: var(--ink); }
 .states strong { font-size: 17px; font-variant-numeric: tabular-nums; }
 .states li svg { width: 12px; height: 12px; margin: 0 8px 0 -20px; }
 .states small { display: block; }
@@ -104,15 +103,13 @@ code[data-copy] { display: inline-block; max-width: max(100% - 96px, min(100%, 2
 .id { margin: 12px 0 0; }
 .story-page .actions { margin-top: 24px; }
 .actions form + p { margin-top: 14px; }
-@media (max-width: 640px) {
-  .filter label { flex: 1 1 45%; }
-  .filter :is(input, select) { width: 100%; }
-}
 @media (max-width: 1100px) {
   .board { grid-template-columns: minmax(0, 1fr); }
   .events { max-height: 420px; }
 }
 @media (max-width: 640px) {
+  .filter label { flex: 1 1 45%; }
+  .filter :is(input, select) { width: 100%; }
   .bar { padding: 10px 16px; gap: 8px 16px; }
   .bar form { flex: 1 1 100%; }
   #program span:not(.badge, :last-child) { display: none; }

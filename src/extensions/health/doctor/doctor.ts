@@ -159,8 +159,6 @@ function lineOf({ check, level, found, remedy }: CheckResult): string {
   return `${head}${textOf(found)}${help}\n`;
 }
 
-const NEWEST_EVENTS = 100;
-
 /** Writes the support file, mode 0600. Throws `CommandError` if the file exists or cannot be written. */
 async function writeBundle(command: Command, results: readonly CheckResult[], file: string): Promise<CheckResult> {
   // No person can reverse the pseudonyms, because the key is not stored.
@@ -193,7 +191,7 @@ async function contentOf(command: Command, pseudonym: Pseudonym): Promise<object
     const daemon = (await askDaemon(command, config, undefined))?.daemon ?? null;
     const content = async ({ db }: Store) => {
       const overview = await overviewFor(db, config, undefined, systemClock().now());
-      const events = await newestEvents(db, undefined, NEWEST_EVENTS);
+      const events = await newestEvents(db, undefined, 100);
       return {
         database: config.database.kind,
         settings,

@@ -21,7 +21,6 @@ import { PRIVATE_ADDRESS, receiverRemedy } from '../../webhooks/receiver.ts';
 import { isPublic } from '../../webhooks/sender.ts';
 
 const GIB = 1_024 ** 3;
-const LITTLE_BYTES = GIB;
 const NO_BYTES = GIB / 10;
 const OTHERS = 0o007;
 const OTHERS_WRITE = 0o002;
@@ -64,7 +63,7 @@ export async function checkDisk({ database }: Config): Promise<readonly CheckRes
   const found = `${(freeBytes / GIB).toFixed(1)} GiB free in ${folder}`;
   const facts = { freeBytes };
   if (freeBytes < NO_BYTES) return [fault('disk', EXIT.disk, found, 'free space: a full disk stops creates', facts)];
-  if (freeBytes < LITTLE_BYTES) return [warning('disk', found, 'free space before the disk is full', facts)];
+  if (freeBytes < GIB) return [warning('disk', found, 'free space before the disk is full', facts)];
   return [ok('disk', found, facts)];
 }
 
@@ -76,28 +75,27 @@ export function checkService(pid: number | undefined, driver: string | undefined
     const remedy = 'start the daemon under pm2 or systemd with order-sync run (docs/operations.md)';
     return warning('service', 'no daemon answers', remedy);
   }
-  const parent = parentOf(pid);
-  const manager = parent.includes('PM2') ? 'pm2' : parent === 'systemd' ? 'systemd' : undefined;
+  const manager = managerOf(pid);
   const facts = { manager: manager ?? 'none' };
   if (manager !== undefined) return ok('service', `the daemon (process ${pid}) runs under ${manager}`, facts);
   const found = `the daemon (process ${pid}) runs without pm2 or systemd`;
   return warning('service', found, 'run it under pm2 or systemd, which restart it (docs/operations.md)', facts);
 }
 
-function parentOf(pid: number): string {
+function managerOf(pid: number): 'pm2' | 'systemd' | undefined {
   try {
     const read = (id: number, file: string) => readFileSync(`/proc/${id}/${file}`, 'utf8');
     for (let [id, steps] = [pid, 0]; id > 0 && steps < 3; steps += 1) {
       id = Number(/^PPid:\s*(\d+)$/m.exec(read(id, 'status'))?.[1] ?? 0);
       if (id === 0) break;
       const name = `${read(id, 'comm')} ${read(id, 'cmdline')}`;
-      if (name.includes('PM2')) return 'PM2';
+      if (name.includes('PM2')) return 'pm2';
       if (name.startsWith('systemd')) return 'systemd';
     }
   } catch {
     // `/proc` cannot be read, for example because the system is not Linux or the process has ended.
   }
-  return '';
+  return undefined;
 }
 
 export async function checkOps(config: Config, daemon: DaemonStatus | undefined, signal: AbortSignal) {

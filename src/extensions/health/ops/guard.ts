@@ -4,7 +4,6 @@ import { isLoopback } from '../../../settings/values.ts';
 import { isEqual } from '../../http/secret.ts';
 import type { OpsSettings } from '../settings.ts';
 
-const OPEN = '/livez';
 /** Pages for monitoring. If a token is set, requests for these pages need only the token, and may use any host name. */
 const OF_MACHINES = ['/readyz', '/metrics'];
 const CHANGES_NOTHING = ['GET', 'HEAD'];
@@ -31,7 +30,7 @@ export function guard(server: FastifyInstance, { token, listen, hosts }: OpsSett
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(HEADERS);
     if (isForeign(request)) return refuse(reply, 403, 'a change must come from a page of this server (Origin)');
-    if (request.url === OPEN) return undefined;
+    if (request.url === '/livez') return undefined;
     if (token !== undefined) {
       const isByName = !OF_MACHINES.includes(request.routeOptions.url ?? '');
       const host = hostOf(request);

@@ -13,7 +13,6 @@ import { shared, type OpsPages } from './readings.ts';
 
 /** ms between two samples of the event loop. The time is long, because each sample wakes the process. */
 const LOOP_RESOLUTION_MS = 100;
-const PERCENTILES = [50, 99, 100];
 const MOST_ACCOUNTS = 50;
 const OTHERS = 'other';
 
@@ -44,7 +43,7 @@ export function startMetrics(sources: OpsPages) {
     gauges.set('order_sync_disk_free_bytes', disk?.freeBytes);
     gauges.set('order_sync_database_bytes', disk?.databaseBytes);
     gauges.set('order_sync_database_wal_bytes', disk?.walBytes);
-    for (const percentile of PERCENTILES) {
+    for (const percentile of [50, 99, 100]) {
       // The histogram has the time between two samples, so the resolution is subtracted.
       const delayMs = Math.max(0, loop.percentile(percentile) / 1e6 - LOOP_RESOLUTION_MS);
       gauges.set('order_sync_event_loop_delay_seconds', delayMs / 1_000, { percentile: String(percentile) });

@@ -17,8 +17,6 @@ export interface OpsDeps extends OpsSources {
   readonly version: string;
 }
 
-export type OpsEndpoint = Awaited<ReturnType<typeof serveOps>>;
-
 /** `failure` says why the endpoint does not listen, and changes while the endpoint tries again. */
 export async function serveOps(deps: OpsDeps, stopping: AbortSignal) {
   const { config, clock } = deps;

@@ -36,7 +36,7 @@ export async function readStatus(sources: StatusSources, account: string | undef
       accounts: reading.daemon.accounts.slice(0, MOST_LISTED),
       opsFailure: ops.failure ?? null,
       owned: accounts.names.length,
-      driven: [...activities.all].filter(isDriven).length,
+      driven: [...activities.all].filter(({ live }) => live !== undefined).length,
       ...lookupFacts(activities, config, account),
     },
   };
@@ -90,10 +90,6 @@ function unwrittenHolds(activities: readonly Activity[], { holds }: Overview): O
   });
 }
 
-function isDriven({ live }: Activity): boolean {
-  return live !== undefined;
-}
-
 function liveStatus(activity: Activity, now: Date, isOwned: boolean): LiveStatus {
   const { account, live, inFlight, answeredAt, passes, unwritten } = activity;
   const untried = live?.restraints.keyUntriedSince;
@@ -104,7 +100,7 @@ function liveStatus(activity: Activity, now: Date, isOwned: boolean): LiveStatus
   };
   return {
     account,
-    isDriven: isDriven(activity),
+    isDriven: live !== undefined,
     inFlight,
     answeredAt,
     isTrusted: live?.accountLease.isTrusted() ?? true,

@@ -121,10 +121,8 @@ async function readCounts(db: Database, account: string | undefined) {
     const all = { ...orders, pending: pending.get(name) ?? 0, invalid: invalid.get(name) ?? 0 };
     return { account: name, orders: positive(all), findings: positive(findings) };
   });
-  const more = Object.entries({ pending, invalid }).flatMap(([state, found]) =>
-    isFull(found) ? (state as OrderState) : [],
-  );
-  return { accounts, more };
+  const full = Object.entries({ pending, invalid }).filter(([, found]) => isFull(found));
+  return { accounts, more: full.map(([state]) => state as OrderState) };
 }
 
 function sumsOf(accounts: readonly AccountCounts[], what: 'orders' | 'findings'): Readonly<Record<string, number>> {

@@ -36,12 +36,10 @@ function defineAdd(command: Command): void {
   command
     .addHelpText(...examples('orders add --external-order-id shop-1001 --asset 0.25 \\\n    --from BTC --to EUR'))
     .action(async ({ account: _account, ...fields }: Record<string, string>) => {
-      const addition = await withAccount(command, 'migrate', (store, { account }) =>
-        addOrder({ store, account }, fields),
-      );
-      if ('why' in addition) throw new CommandError(EXIT.data, `${addition.why}; nothing was inserted`);
-      const said = addition.kind === 'inserted' ? 'is inserted' : 'is there already, with this content';
-      process.stdout.write(`${JSON.stringify(addition.externalOrderId)} ${said}\n`);
+      const added = await withAccount(command, 'migrate', (store, { account }) => addOrder({ store, account }, fields));
+      if ('why' in added) throw new CommandError(EXIT.data, `${added.why}; nothing was inserted`);
+      const said = added.kind === 'inserted' ? 'is inserted' : 'is there already, with this content';
+      process.stdout.write(`${JSON.stringify(added.externalOrderId)} ${said}\n`);
     });
 }
 

@@ -63,11 +63,8 @@ export const PROBE_REQUESTS = {
 
 const examined = (path: string): HttpRequest => ({ method: 'GET', path, isExamined: true });
 
-function evidenceOf(
-  { method, path, secrets = [] }: HttpRequest,
-  examination: Awaited<ReturnType<typeof examine>>,
-): Evidence {
-  const { reply, askedAt, tookMs, response } = examination;
+function evidenceOf({ method, path, secrets = [] }: HttpRequest, seen: Awaited<ReturnType<typeof examine>>): Evidence {
+  const { reply, askedAt, tookMs, response } = seen;
   const headers = Object.entries(response?.headers ?? {}).filter(([name]) => HEADERS.test(name));
   const body = response?.body ?? '';
   // A body that is no JSON is kept, because it has no fields to hide.
@@ -175,12 +172,8 @@ function absenceRow(seen: string, lookups: readonly AbsentReply[], ofNothing: An
 function clockRow(evidence: Evidence | undefined): ProbeRow {
   const question = 'the clock of the exchange, beside ours';
   const date = Date.parse(evidence?.headers['date'] ?? '');
-  if (evidence === undefined || Number.isNaN(date))
-    return row(
-      question,
-      'no Date header',
-      'order-sync reads the clock of the exchange from serverDate of order records',
-    );
+  const instead = 'order-sync reads the clock of the exchange from serverDate of order records';
+  if (evidence === undefined || Number.isNaN(date)) return row(question, 'no Date header', instead);
   const aheadMs = date - Date.parse(evidence.askedAt) - evidence.tookMs / 2;
   const isOdd = Math.abs(aheadMs) > SKEW_MS + evidence.tookMs / 2;
   if (!isOdd) return row(question, 'the same, within 2 s', 'nothing to set');

@@ -16,9 +16,7 @@ export const OF_RECORD: readonly string[] = [
   'TERMS_CHANGED',
 ] satisfies FindingClassName[];
 /** Classes whose findings a person may settle by a decision about the order. */
-export const DECIDABLE: readonly string[] = Object.keys(FINDING_CLASSES).filter(
-  (name) => statesToDecide(name).length > 0,
-);
+export const DECIDABLE = Object.keys(FINDING_CLASSES).filter((name) => statesToDecide(name).length > 0);
 
 /** Returns the states of an order from which a person's decision settles a finding of the class. */
 export function statesToDecide(name: string): readonly string[] {

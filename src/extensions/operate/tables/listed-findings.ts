@@ -1,7 +1,8 @@
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
 import type { IdFilter } from '../../commands/options.ts';
 import { accountsIn } from '../../commands/tables/accounts.ts';
-import { FINDING_CLASSES, SEVERITIES, severityOf, type Severity } from '../../../findings/rules/classes.ts';
+import { CLASSES } from '../finding-classes.ts';
+import { SEVERITIES, severityOf, type Severity } from '../../../findings/rules/classes.ts';
 import type { FindingStatus } from '../../../findings/rules/finding.ts';
 import type { FindingRow } from '../../../store/tables/findings.ts';
 import { hasDecision } from './decided-findings.ts';
@@ -17,8 +18,6 @@ export const STATUSES = ['open', 'acknowledged', 'resolved'] as const satisfies 
 export const OPEN_PARTS = ['undecided', 'decided'] as const;
 
 export type ListedFinding = FindingRow & { readonly is_decided: boolean };
-
-const CLASSES = Object.keys(FINDING_CLASSES);
 
 export type FindingPlace = Readonly<{ id: number; severity: Severity }>;
 

@@ -5,9 +5,7 @@ import { eventsOf, FEED_COLUMNS, type FeedQuery } from '../../feed/tables/events
 import type { PurgeQuery } from '../../commands/purges.ts';
 import type { Database, Transaction } from '../../../store/port.ts';
 import { statement } from '../../../store/statement.ts';
-import type { AccountRange } from './endpoints.ts';
-
-type Key = Readonly<{ endpoint: string; account: string }>;
+import type { AccountRange, Key } from './endpoints.ts';
 
 const KIND_OF_EVENT = sql<SubjectKind>`case when events.type in (${sql.join(ROW_TYPES.link.map((type) => sql.lit(type)))})
   then 'link' when events.type = 'account' then 'account' else 'order' end`;

@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../../../store/port.ts';
 import { statement } from '../../../store/statement.ts';
 import type { EndpointFacts } from '../condition.ts';
 
-type Key = Readonly<{ endpoint: string; account: string }>;
+export type Key = Readonly<{ endpoint: string; account: string }>;
 
 export type AccountRange = Readonly<{ endpoint: string; from: string; to: string }>;
 
@@ -66,7 +66,6 @@ const AFTER_CURSORS = sql`select (select observed_at from events ${indexedBy('ev
     from event_heads as head
     left join webhook_cursors as cursor on cursor.account = head.account and cursor.endpoint = webhook_endpoints.name
     where head.id > coalesce(cursor.event_id, 0) limit ${sql.lit(MOST_LOOKED_AT)}`;
-/** The time of the oldest row that waits for the receiver. */
 const WAITING = sql`select min(since) as at from webhook_deliveries
     where webhook_deliveries.endpoint = webhook_endpoints.name and status = 'waiting'`;
 

@@ -30,9 +30,7 @@ export function troublesOf(problems: readonly Problem[], overview: Overview): Tr
   const stop = sorted.find((trouble) => isStop(trouble) && stopsAllPending(trouble, overview));
   const { pending } = overview.orders;
   if (pending === 0 || troubles.some(({ code }) => code === 'orders-wait')) return sorted;
-  return sorted.map((trouble) =>
-    trouble === stop ? { ...trouble, concerned: { state: 'pending' }, count: pending } : trouble,
-  );
+  return sorted.map((one) => (one === stop ? { ...one, concerned: { state: 'pending' }, count: pending } : one));
 }
 
 function stopsAllPending({ code, about }: Trouble, { accounts, holds, stopped, outOfReach }: Overview): boolean {

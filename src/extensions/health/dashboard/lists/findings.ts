@@ -1,5 +1,5 @@
-import { classTexts } from '../../../operate/finding-classes.ts';
-import { FINDING_CLASSES, SEVERITIES, type FindingClassName } from '../../../../findings/rules/classes.ts';
+import { CLASSES, classTexts } from '../../../operate/finding-classes.ts';
+import { SEVERITIES, type FindingClassName } from '../../../../findings/rules/classes.ts';
 import { proseText } from '../../../documents/html/cells.ts';
 import { listFindings, OPEN_PARTS, weightOf, type FindingPlace } from '../../../operate/tables/listed-findings.ts';
 import type { OpsPages } from '../../ops/readings.ts';
@@ -8,7 +8,7 @@ import { choiceOf, listText, PAGE_ROWS, PAIR, valueIn, type Field, type Query } 
 const FILTERS = ['open', ...OPEN_PARTS, 'acknowledged', 'resolved', 'any'] as const;
 const STATUS = choiceOf('status', 'Status', FILTERS, Object.fromEntries(FILTERS.map((one) => [one, one])));
 const SEVERITY = choiceOf('severity', 'Severity', SEVERITIES);
-const CLASS = choiceOf('class', 'Class', Object.keys(FINDING_CLASSES) as readonly FindingClassName[]);
+const CLASS = choiceOf('class', 'Class', CLASSES);
 const AFTER: Field<FindingPlace> = { name: 'after', label: 'Page', read: placeOf };
 const FIELDS = [STATUS, SEVERITY, CLASS, PAIR];
 

@@ -55,9 +55,8 @@ export function listText<Found>(list: List<Found>): string {
   const [textOf, ended] = after;
   // A list of all accounts has only one page.
   const last = account === undefined ? undefined : isMore ? shown.at(-1) : ended;
-  const cells = shown
-    .map(list.rowOf)
-    .map((row) => ({ ...row, order: shownId(String(row['external_order_id'] ?? 'none')) }));
+  const rows = shown.map(list.rowOf);
+  const cells = rows.map((row) => ({ ...row, order: shownId(String(row['external_order_id'] ?? 'none')) }));
   const [sorted, cut] = list.about;
   const others = isMore && last === undefined && 'There are more: choose an account.';
   const about = [`${counted(shown.length, noun)}, ${sorted}.`, cut, others];
