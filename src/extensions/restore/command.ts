@@ -99,7 +99,6 @@ export function define(command: Command): void {
     });
 }
 
-/** Returns stores with their accounts: one store for a SQLite file, one for each account of PostgreSQL. */
 async function partsOf(store: Store, account: string | undefined, { accounts, database }: Config) {
   const names = accounts.map(({ name }) => name);
   if (database.kind === 'sqlite') return [{ store, accounts: names }];

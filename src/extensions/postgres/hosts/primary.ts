@@ -145,7 +145,6 @@ export class Primary {
 
 type Writable = Answer & { readonly timeLine: string };
 
-/** True if the server takes writes, on the time-line `newest` or a later one. */
 function takesWrites(answer: Answer, newest: string): answer is Writable {
   return answer.timeLine !== undefined && answer.timeLine >= newest;
 }
@@ -160,7 +159,6 @@ export function primaryOf(answers: readonly Answer[], newest: string): Writable 
   return writable.find(({ timeLine }) => timeLine === highest);
 }
 
-/** Names each host that did not answer, and the hosts that take writes if there are several. */
 export function weaknessesIn(answers: readonly Answer[]): readonly Weakness[] {
   const advice = 'a fail-over to it is not followed; see that it runs, or correct database.url';
   const silent = answers.filter(({ error }) => error !== undefined);
@@ -176,7 +174,6 @@ function reasonOf({ server, timeLine = '', why, error }: Answer, newest: string)
   return `${hostsText([server])} ${reason}${error === undefined ? '' : ` (${messageOf(error)})`}`;
 }
 
-/** Names each host, and why it is not used. If all failures have one `problem`, the error has this `problem`. */
 function noPrimary(address: string, answers: readonly Answer[], newest: string): StoreError {
   const reasons = answers.map((answer) => reasonOf(answer, newest));
   const message = `${address} has no server that takes writes: ${reasons.join('; ')}`;

@@ -132,7 +132,6 @@ export class PostgresOwnership implements Ownership {
     }
   }
 
-  /** Renews the heartbeat. A worker that was declared over loses its leases, and the process enters as a new worker. */
   #beat(): Promise<Worker> {
     this.#beating ??= this.#beatOnce().finally(() => (this.#beating = undefined));
     return this.#beating;

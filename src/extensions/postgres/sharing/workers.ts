@@ -23,7 +23,6 @@ function utcText(time: RawBuilder<unknown>): RawBuilder<string> {
   return sql`to_char((${time}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** Returns the time-line of the server; null if the role cannot read it. */
 export async function enterWorker(db: Database, worker: NewWorker): Promise<string | null> {
   const { holder, host, listens, socket = null, advertise = null, instance = null, units = null } = worker;
   const { rows } = await sql<{

@@ -2,7 +2,6 @@ import { amountField, currencyOf, type AmountSettings } from '../../../base/deci
 
 export type AmountRow = Readonly<Record<'asset_position' | 'from_currency' | 'to_currency', string | null>>;
 
-/** Returns the pair as reports write it, such as `BTC/EUR`, with `?` for a missing currency. */
 export function pairOf({ from_currency: from, to_currency: to }: Omit<AmountRow, 'asset_position'>): string {
   return `${from ?? '?'}/${to ?? '?'}`;
 }
