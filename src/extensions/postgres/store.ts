@@ -157,10 +157,8 @@ async function bringUpToDate(
   { applied, expect, hurry, primary, probed }: PostgresOptions & { applied: AppliedMigrations; probed: Connections },
 ): Promise<void> {
   const { address } = place;
-  if (expect === 'upgrade' && applied.size === 0) {
-    const hint = 'make them with: order-sync db migrate';
-    throw unusable(`${address} has no tables of order-sync; ${hint}`);
-  }
+  if (expect === 'upgrade' && applied.size === 0)
+    throw unusable(`${address} has no tables of order-sync; make them with: order-sync db migrate`);
   if (expect !== 'migrate' && expect !== 'upgrade') return;
   const names = applied.size > 0 ? [] : await takenNames(probed.db);
   // The tables with these names belong to other programs, unless another process has just made ours.

@@ -152,11 +152,8 @@ function takesWrites(answer: Answer, newest: string): answer is Writable {
 /** Returns the first server with the highest time-line; undefined if none takes writes on `newest` or a later one. */
 export function primaryOf(answers: readonly Answer[], newest: string): Writable | undefined {
   const writable = answers.filter((one): one is Writable => takesWrites(one, newest));
-  const highest = writable
-    .map(({ timeLine }) => timeLine)
-    .toSorted()
-    .at(-1);
-  return writable.find(({ timeLine }) => timeLine === highest);
+  const timeLines = writable.map(({ timeLine }) => timeLine);
+  return writable.find(({ timeLine }) => timeLine === timeLines.toSorted().at(-1));
 }
 
 export function weaknessesIn(answers: readonly Answer[]): readonly Weakness[] {
