@@ -186,7 +186,6 @@ class Link implements Disposable {
     this.client.release(isUseless || this.#isLost);
   }
 
-  /** Rolls back the open transaction and releases the connection; closes the connection if the rollback fails. */
   async rollBack(): Promise<void> {
     const over = this.#isLost ? undefined : await this.exec('rollback').catch(() => undefined);
     this.release(over === undefined);

@@ -18,6 +18,8 @@ export function dayOf(at: string | null): string {
 }
 
 const MOST_AMOUNTS = 12;
+/** In characters. Longer names are cut, because an application may write any text as a currency or an account. */
+export const LONGEST_NAME = 64;
 
 export function amountsText(amounts: readonly string[]): string {
   const more = amounts.length - MOST_AMOUNTS;
