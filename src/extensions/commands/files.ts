@@ -104,14 +104,10 @@ async function* gathered(pieces: Pieces): AsyncGenerator<string | Uint8Array> {
 }
 
 export function addFileOptions(command: Command): Command {
+  const when = 'required unless the name of the file ends in .csv, .ndjson or .jsonl';
   return command
     .argument('<file>', 'CSV with a header, or NDJSON; - for standard input')
-    .addOption(
-      new Option('--format <format>', 'required unless the name of the file ends in .csv, .ndjson or .jsonl').choices([
-        'csv',
-        'ndjson',
-      ]),
-    );
+    .addOption(new Option('--format <format>', when).choices(['csv', 'ndjson']));
 }
 
 export async function openFile(command: Command, file: string, given: ImportFormat | undefined) {

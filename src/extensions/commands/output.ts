@@ -113,11 +113,7 @@ function formatOf({ format, json, out }: OutputOptions): Format {
 }
 
 /** Returns undefined for stdout or a folder without a format. Throws `CommandError` if format and path do not fit. */
-export function chooseFormat<Name extends string>(
-  formats: readonly Name[],
-  given: Name | undefined,
-  out: string | undefined,
-): Name | undefined {
+export function chooseFormat<Name extends string>(formats: readonly Name[], given?: Name, out?: string) {
   const problem = problemOf(formats, given, out);
   if (problem !== undefined) throw new CommandError(EXIT.usage, problem);
   return given ?? formats.find((format) => format === endingOf(out));

@@ -121,12 +121,8 @@ const MOST_NAMED = 3;
 
 /** Returns ` for` and the names of the first accounts, or an empty text if only the account `asked` is shown. */
 export function forAccounts(group: readonly OfAccount[], asked: string | null, isCut?: boolean): string {
-  return asked === null
-    ? ` for ${firstOf(
-        group.map(({ account }) => account),
-        isCut,
-      )}`
-    : '';
+  const names = group.map(({ account }) => account);
+  return asked === null ? ` for ${firstOf(names, isCut)}` : '';
 }
 
 /** Lists of accounts, and of holds of one kind, end at this number. */

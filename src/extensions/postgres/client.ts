@@ -81,7 +81,6 @@ function passwordsOf(place: PostgresDatabase): () => string {
   };
 }
 
-/** Returns the driver's option `ssl`. Throws `StoreError` if `tlsCaFile` is unusable. */
 function tlsOf({ tls, tlsCaFile }: PostgresDatabase) {
   if (tls === 'off') return false;
   if (tls === 'require') return { rejectUnauthorized: false };
@@ -112,7 +111,6 @@ function readAuthorities(file: string): string {
   }
 }
 
-/** Reads the password again from its file; undefined if there is no regular file or it cannot be read. */
 export function rereadPassword({ passwordFile }: Pick<PostgresDatabase, 'passwordFile'>): string | undefined {
   if (passwordFile === undefined) return undefined;
   try {

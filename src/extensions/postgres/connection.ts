@@ -111,7 +111,6 @@ class Pool implements Connections {
     return name;
   }
 
-  /** Notes a lost name. If the link is of the present epoch, also notes stale statements or doubts the server. */
   noteFailure(error: unknown, epoch: number): void {
     if (isNameLost(error)) this.#keepsNames = false;
     if (epoch !== this.#epoch) return;
@@ -135,7 +134,6 @@ class Pool implements Connections {
     }
   }
 
-  /** Breaks off the present connections after `LAST_ANSWER_MS`, so that their statements end. */
   #breakOffLate(): void {
     const late = [...this.#links.values()];
     deadline(LAST_ANSWER_MS).addEventListener('abort', () => late.forEach(({ client }) => client.breakOff()));
@@ -178,19 +176,16 @@ class Link implements Disposable {
     return (Array.isArray(result) ? result.at(-1) : result) as never;
   }
 
-  /** Calls `onNotice` with the payload of each notice of the channel, and `onEnd` when the connection ends. */
   async listen(channel: string, to: { onNotice(payload: string): void; onEnd(): void }): Promise<void> {
     this.client.on('notification', ({ payload = '' }) => to.onNotice(payload));
     this.client.once('end', () => to.onEnd());
     await this.exec(`listen ${pg.escapeIdentifier(channel)}`);
   }
 
-  /** Returns the connection to the pool, or closes it if it was lost or `isUseless`. */
   release(isUseless = false): void {
     this.client.release(isUseless || this.#isLost);
   }
 
-  /** Rolls back the open transaction and releases the connection; closes the connection if the rollback fails. */
   async rollBack(): Promise<void> {
     const over = this.#isLost ? undefined : await this.exec('rollback').catch(() => undefined);
     this.release(over === undefined);

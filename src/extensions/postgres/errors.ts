@@ -140,7 +140,6 @@ export const isReadOnly = withCode(/^25006/);
 export const isLockedOut = withCode(/^55P03/);
 export const isTwice = withCode(/^(23505|42P07|42710)/);
 
-/** Ignores a `StoreError`. Throws any other error. */
 export function unlessOfDatabase(error: unknown): asserts error is StoreError {
   if (!(error instanceof StoreError)) throw error;
 }

@@ -11,10 +11,8 @@ export const postgresService: ServiceMaker = {
     // A machine without a mark does not notice a database that was put back.
     if (mark.account === undefined || !(await mark.isMissing())) return {};
     const advice = 'after a restore stop all workers and run: order-sync db accept-restore --account all';
-    log.warn(
-      { marks: mark.path, advice },
-      'this machine has no mark of any account: it notices only restores that happen from now on',
-    );
+    const text = 'this machine has no mark of any account: it notices only restores that happen from now on';
+    log.warn({ marks: mark.path, advice }, text);
     return {};
   },
 };

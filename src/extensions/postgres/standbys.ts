@@ -57,7 +57,6 @@ export class Standbys {
     return { [Symbol.dispose]: () => this.#waits.delete(wait) };
   }
 
-  /** Returns true once enough standbys have flushed the commit, false if `signal` aborts. */
   async prove(commit: ReplicatedCommit, signal: AbortSignal): Promise<boolean> {
     using _ = this.waiting();
     for (let waitMs = FIRST_LOOK_MS; !signal.aborted; waitMs = Math.min(waitMs * 2, LOOK_MS)) {
@@ -107,7 +106,6 @@ async function readStandbys(db: Database): Promise<readonly AttachedStandby[]> {
   return rows;
 }
 
-/** Returns one text, with the standbys and `synchronous_standby_names`; no text if both are empty. */
 export async function standbysText(db: Database): Promise<readonly string[]> {
   const standbys = await readStandbys(db);
   const setting = sql<{ names: string }>`select current_setting('synchronous_standby_names') as names`;

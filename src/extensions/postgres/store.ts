@@ -107,7 +107,6 @@ function listeningConnection(place: PostgresDatabase, { instance, hurry }: Postg
 type Server = Readonly<Record<'encoding' | 'fsync' | 'commits' | 'reading' | 'role', string>> &
   Readonly<Record<'version' | 'readsStandbys' | 'numbersEvents' | 'now', number>>;
 
-/** Throws `StoreError` if order-sync must not use the server or the database, `ConfigError` if a right is missing. */
 async function assertSound(
   connections: Connections,
   place: PostgresDatabase,
@@ -157,21 +156,18 @@ async function bringUpToDate(
   { applied, expect, hurry, primary, probed }: PostgresOptions & { applied: AppliedMigrations; probed: Connections },
 ): Promise<void> {
   const { address } = place;
-  if (expect === 'upgrade' && applied.size === 0) {
-    const hint = 'make them with: order-sync db migrate';
-    throw unusable(`${address} has no tables of order-sync; ${hint}`);
-  }
+  if (expect === 'upgrade' && applied.size === 0)
+    throw unusable(`${address} has no tables of order-sync; make them with: order-sync db migrate`);
   if (expect !== 'migrate' && expect !== 'upgrade') return;
   const names = applied.size > 0 ? [] : await takenNames(probed.db);
   // The tables with these names belong to other programs, unless another process has just made ours.
   if (names.length > 0 && (await appliedMigrations(probed)).size === 0) throw foreignTables(address, names);
   // These connections have no time limit, because a change of a large table takes long.
   await using connections = openConnections(place, { max: 2, hurry, primary });
+  const converted = (error: unknown) => postgresError(error, address);
   for (let tries = 1; ; tries += 1) {
     try {
-      return await migrate(connections.db, { migrations: MIGRATIONS, address }, (error) =>
-        postgresError(error, address),
-      );
+      return await migrate(connections.db, { migrations: MIGRATIONS, address }, converted);
     } catch (error) {
       // Another process was making the same tables, so this process tries again.
       if (tries >= MOST_MIGRATION_TRIES || !isTwice(error)) throw error;

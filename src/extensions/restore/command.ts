@@ -45,7 +45,6 @@ Examples:
     --reason 'a copy for tests, its exchange is the sandbox'
   order-sync db accept-restore --failover 7 --sent --file sent.txt \\
     --reason 'the exchange has them'`;
-/** Returns the question that a person must answer if no sign shows that the database is in an older state. */
 function questionOf(isNothingSent: boolean): string {
   const consequence = isNothingSent
     ? 'orders do not change, and are sent when they are due'
@@ -99,7 +98,6 @@ export function define(command: Command): void {
     });
 }
 
-/** Returns stores with their accounts: one store for a SQLite file, one for each account of PostgreSQL. */
 async function partsOf(store: Store, account: string | undefined, { accounts, database }: Config) {
   const names = accounts.map(({ name }) => name);
   if (database.kind === 'sqlite') return [{ store, accounts: names }];

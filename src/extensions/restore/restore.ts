@@ -127,12 +127,8 @@ export async function decideFailOver({ account, store, clock }: DecisionDeps, fa
   await store.writer.write(async (tx) => {
     const decision = answer.isSent ? 'sent' : 'not-sent';
     await tellDecision(tx, account, decision, answer, clock.now());
-    await saveFailOverWithFinding(
-      tx,
-      account,
-      answer.ids === undefined ? { ...failOver, decision } : failOver,
-      clock.now(),
-    );
+    const decided: FailOver = answer.ids === undefined ? { ...failOver, decision } : failOver;
+    await saveFailOverWithFinding(tx, account, decided, clock.now());
   });
   return { orders, left };
 }

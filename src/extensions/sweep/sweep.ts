@@ -68,7 +68,6 @@ export const findingsSweep: SweepMaker = ({ reconcile: { cron } }) => ({
   },
 });
 
-/** Compares the records that were not compared yet, and learns the pace of look-ups. */
 export async function sweepWithoutFindings(deps: FlowDeps, signal: AbortSignal): Promise<void> {
   await compareNewRecords(deps, signal);
   await deps.settings.pace.learn(deps, signal);

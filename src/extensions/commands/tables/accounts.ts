@@ -16,9 +16,8 @@ export async function otherAccounts(db: Database, named: readonly string[]): Pro
   const most = sql.lit(named.length + MOST_OTHERS);
   const found = sql`${accountNames('merchant_orders')} limit ${most}`;
   const { rows } = await sql<{ account: string }>`select account from (${found}) as found
-    where not exists (select 1 from account_owners where account_owners.account = found.account and holder is not null)`.execute(
-    db,
-  );
+    where not exists (select 1 from account_owners
+      where account_owners.account = found.account and holder is not null)`.execute(db);
   const known = new Set(named);
   return rows.map(({ account }) => account).filter((account) => !known.has(account));
 }

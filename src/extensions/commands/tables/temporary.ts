@@ -11,9 +11,8 @@ export abstract class TemporaryTables implements Disposable {
   }
 
   protected inserter<Row>(table: string, columns: string): (row: Row) => void {
-    const insert = this.sqlite.prepare(
-      `insert into ${table} (${columns}) values (${columns.replaceAll(/\w+/g, '@$&')})`,
-    );
+    const values = columns.replaceAll(/\w+/g, '@$&');
+    const insert = this.sqlite.prepare(`insert into ${table} (${columns}) values (${values})`);
     return (row) => void insert.run(row);
   }
 
@@ -23,10 +22,8 @@ export abstract class TemporaryTables implements Disposable {
   }
 
   protected count(table: string, ...values: readonly unknown[]): number {
-    return this.sqlite
-      .prepare<unknown[]>(`select count(*) from ${table}`)
-      .pluck()
-      .get(...values) as number;
+    const query = this.sqlite.prepare<unknown[]>(`select count(*) from ${table}`).pluck();
+    return query.get(...values) as number;
   }
 
   [Symbol.dispose](): void {

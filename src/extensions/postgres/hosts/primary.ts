@@ -145,7 +145,6 @@ export class Primary {
 
 type Writable = Answer & { readonly timeLine: string };
 
-/** True if the server takes writes, on the time-line `newest` or a later one. */
 function takesWrites(answer: Answer, newest: string): answer is Writable {
   return answer.timeLine !== undefined && answer.timeLine >= newest;
 }
@@ -153,14 +152,10 @@ function takesWrites(answer: Answer, newest: string): answer is Writable {
 /** Returns the first server with the highest time-line; undefined if none takes writes on `newest` or a later one. */
 export function primaryOf(answers: readonly Answer[], newest: string): Writable | undefined {
   const writable = answers.filter((one): one is Writable => takesWrites(one, newest));
-  const highest = writable
-    .map(({ timeLine }) => timeLine)
-    .toSorted()
-    .at(-1);
-  return writable.find(({ timeLine }) => timeLine === highest);
+  const timeLines = writable.map(({ timeLine }) => timeLine);
+  return writable.find(({ timeLine }) => timeLine === timeLines.toSorted().at(-1));
 }
 
-/** Names each host that did not answer, and the hosts that take writes if there are several. */
 export function weaknessesIn(answers: readonly Answer[]): readonly Weakness[] {
   const advice = 'a fail-over to it is not followed; see that it runs, or correct database.url';
   const silent = answers.filter(({ error }) => error !== undefined);
@@ -176,7 +171,6 @@ function reasonOf({ server, timeLine = '', why, error }: Answer, newest: string)
   return `${hostsText([server])} ${reason}${error === undefined ? '' : ` (${messageOf(error)})`}`;
 }
 
-/** Names each host, and why it is not used. If all failures have one `problem`, the error has this `problem`. */
 function noPrimary(address: string, answers: readonly Answer[], newest: string): StoreError {
   const reasons = answers.map((answer) => reasonOf(answer, newest));
   const message = `${address} has no server that takes writes: ${reasons.join('; ')}`;

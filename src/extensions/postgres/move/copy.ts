@@ -19,20 +19,11 @@ import {
   sourceRows,
   takeTarget,
   targetRows,
-  type Column,
-  type Row,
-  type TableColumns,
 } from './tables.ts';
+import type { Column, Row, TableColumns } from './tables.ts';
 import { checkChains } from '../../restore/tables/chain.ts';
 
 type ShowProgress = (text: string) => Promise<void>;
-
-export interface Copied {
-  readonly tables: Readonly<Record<string, number>>;
-  readonly rows: number;
-  /** Tables and columns of the old database that are not of order-sync. */
-  readonly others: readonly string[];
-}
 
 /** No process may own the old database during the move. */
 type MoveDeps = Readonly<{ source: Store; target: Store; session: Session; clock: Clock }>;
@@ -42,7 +33,7 @@ type MoveDeps = Readonly<{ source: Store; target: Store; session: Session; clock
  * most one of the two can be used. If only the last step was missing, does this step and returns undefined. Throws
  * `StoreError`: the old database is then unchanged, or `moved` if only the last step is missing.
  */
-export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<Copied | undefined> {
+export async function moveDatabase(deps: MoveDeps, show: ShowProgress) {
   const { source, target, clock } = deps;
   const left = await readMove(source.db);
   if (left?.state === 'moved') return await finish(deps, left);
@@ -62,7 +53,7 @@ export async function moveDatabase(deps: MoveDeps, show: ShowProgress): Promise<
   }
 }
 
-async function copyTo(session: Session, source: Database, move: Move, show: ShowProgress): Promise<Copied> {
+async function copyTo(session: Session, source: Database, move: Move, show: ShowProgress) {
   await session.exec('begin');
   try {
     const last = await readMove(session.db);
@@ -105,7 +96,7 @@ const SHOWN_EVERY = 5_000;
 const LONGEST: Readonly<Record<string, number>> = { account: 200, external_order_id: 2_000 };
 
 /** Copies all rows unchanged, and compares both sides. Throws `StoreError` if a row is unfit or a chain is broken. */
-async function copyTables(sides: Sides, show: ShowProgress): Promise<Copied> {
+async function copyTables(sides: Sides, show: ShowProgress) {
   const { source, address, isBrokenOff } = sides;
   const { db: target } = sides.session;
   const { copied, others } = await describeTables(source, target);

@@ -85,14 +85,13 @@ export async function describeTables(source: Database, target: Database) {
   const copied = COPIED_TABLES.map((table): TableColumns => {
     const ours = here.get(table) ?? [];
     const theirs = new Set(there.get(table)?.map(({ name }) => name));
-    const columns = ours.filter(({ name }) => theirs.has(name));
+    const columns = ours
+      .filter(({ name }) => theirs.has(name))
+      .map(({ name, dataType }) => ({ name, isNumber: dataType.toLowerCase() === 'integer' }));
     if (columns.length < Math.max(1, theirs.size))
       throw unusable(`the databases are of different versions (${table}); bring both up to date`);
     others.push(...ours.filter(({ name }) => !theirs.has(name)).map(({ name }) => `${table}.${name}`));
-    return {
-      table,
-      columns: columns.map(({ name, dataType }) => ({ name, isNumber: dataType.toLowerCase() === 'integer' })),
-    };
+    return { table, columns };
   });
   return { copied, others: [...others, ...[...here.keys()].filter((table) => !there.has(table))] };
 }

@@ -77,7 +77,6 @@ class Listener implements Disposable {
     this.#onNotice = onNotice;
   }
 
-  /** Begins to listen, unless the listener listens already. After a failure, the next call tries again. */
   async listen(): Promise<void> {
     if (this.#isListening) return;
     this.#isListening = true;

@@ -132,7 +132,6 @@ export class PostgresOwnership implements Ownership {
     }
   }
 
-  /** Renews the heartbeat. A worker that was declared over loses its leases, and the process enters as a new worker. */
   #beat(): Promise<Worker> {
     this.#beating ??= this.#beatOnce().finally(() => (this.#beating = undefined));
     return this.#beating;
@@ -169,7 +168,6 @@ export class PostgresOwnership implements Ownership {
 function ownedBy(owner: SeenWorker | undefined, group: AccountGroup): OwnedError {
   const accounts = `the ${group.length === 1 ? 'account' : 'accounts'} ${group.join(', ')}`;
   if (owner === undefined) return new OwnedError(`another program has ${accounts} locked; find its open transaction`);
-  return new OwnedError(
-    `the worker ${owner.holder} on ${owner.host} drives ${accounts}; wait until it has ended, or stop it`,
-  );
+  const worker = `the worker ${owner.holder} on ${owner.host}`;
+  return new OwnedError(`${worker} drives ${accounts}; wait until it has ended, or stop it`);
 }

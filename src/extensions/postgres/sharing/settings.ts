@@ -14,21 +14,16 @@ export function differences(kept: string, settings: SettingsText): readonly stri
 }
 
 /** Returns a function that reads, as text, the settings of an account that should be equal in all workers. */
-export function settingsInForce(
-  accounts: Config['accounts'],
-  synchronousStandbys: number,
-): (account: string) => SettingsText {
+export function settingsInForce(accounts: Config['accounts'], synchronousStandbys: number) {
   const byName = new Map(accounts.map((account) => [account.name, account]));
-  return (name) => {
+  return (name: string): SettingsText => {
     const account = byName.get(name);
     return account === undefined ? {} : settingsOf(account, synchronousStandbys);
   };
 }
 
-function settingsOf(
-  { name, rateGroup, exchange, create, follow, ...added }: AccountConfig,
-  synchronousStandbys: number,
-): SettingsText {
+function settingsOf(account: AccountConfig, synchronousStandbys: number): SettingsText {
+  const { name, rateGroup, exchange, create, follow, ...added } = account;
   const { rate } = exchange;
   const ofExtensions = Object.entries<object>(added).flatMap(([section, settings]) =>
     Object.entries(settings).map(([setting, value]): [string, unknown] => [`${section}.${setting}`, value]),

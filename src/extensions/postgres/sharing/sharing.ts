@@ -31,7 +31,6 @@ export class Sharing {
     this.text = JSON.stringify(this.#units.map(({ key }) => key).toSorted());
   }
 
-  /** Claims free accounts, or releases some, so that shares become equal. Reads nothing while settled. */
   async balance(worker: Worker, signal: AbortSignal): Promise<void> {
     const { db, clock, view, leases } = this.#deps;
     const others = view.workers.filter(({ holder }) => holder !== worker.holder);
@@ -65,10 +64,8 @@ export class Sharing {
     const wanted = claimed.map(({ accounts }) => accounts);
     if (wanted.length > 0) for (const lease of await leases.claim(worker, wanted, owners)) this.#deps.onTaken(lease);
     const claims = new Set(wanted.flat());
-    const owned = [...owners.values()].filter(
-      ({ account, holder }) => holder === worker.holder && !claims.has(account),
-    );
-    await leases.releaseUnleased(worker, owned);
+    const owned = owners.values().filter(({ account, holder }) => holder === worker.holder && !claims.has(account));
+    await leases.releaseUnleased(worker, [...owned]);
     const isSettled = free.length === 0 && leaving.size === 0 && released.length === 0;
     this.#settled = isSettled ? { seen, until: clock.monotonic() + SETTLED_MS } : undefined;
   }

@@ -23,12 +23,10 @@ function utcText(time: RawBuilder<unknown>): RawBuilder<string> {
   return sql`to_char((${time}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** Returns the time-line of the server; null if the role cannot read it. */
 export async function enterWorker(db: Database, worker: NewWorker): Promise<string | null> {
   const { holder, host, listens, socket = null, advertise = null, instance = null, units = null } = worker;
-  const { rows } = await sql<{
-    timeLine: string | null;
-  }>`insert into workers (holder, seen_until, host, socket, advertise, instance, started_at, units, listens)
+  const { rows } = await sql<Pick<Claimed, 'timeLine'>>`insert into workers
+      (holder, seen_until, host, socket, advertise, instance, started_at, units, listens)
     values (${holder}, ${databaseTime(HEARTBEAT_MS)}, ${host}, ${socket}, ${advertise}, ${instance}, ${databaseTime()}, ${units}, ${listens})
     returning order_sync_time_line() as "timeLine"`.execute(db);
   return rows[0]?.timeLine ?? null;
@@ -170,11 +168,7 @@ export async function claimAccounts(db: Database, holder: string, claims: readon
 }
 
 /** Releases accounts that the worker owns at these generations. Returns accounts with locked rows, for a retry. */
-export async function releaseAccounts(
-  db: Database,
-  holder: string,
-  owned: readonly Pick<AccountOwner, 'account' | 'generation'>[],
-): Promise<ReadonlySet<string>> {
+export async function releaseAccounts(db: Database, holder: string, owned: readonly Omit<AccountOwner, 'holder'>[]) {
   const left = new Set<string>();
   for (const batch of partsOf(owned, BATCH)) {
     const { rows } = await sql<{ account: string }>`with had as (

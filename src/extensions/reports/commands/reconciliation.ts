@@ -59,6 +59,7 @@ Examples:
     --against-id "Order no." --against-amount Amount`;
 
 export function define(command: Command): void {
+  const currencyText = 'column of the currency of that amount; without this option, currencies are not compared';
   command.description('our orders beside those of the exchange: exact sums, differences, findings, completeness');
   addAsOfOption(addReportOptions(addByOption(addPeriodOptions(addUrlOption(command), 'orders')), SECTIONS))
     .option('--online', 'ask the exchange for each pre-order of the period, within the rate limit')
@@ -66,10 +67,7 @@ export function define(command: Command): void {
     .option('--against <file...>', 'compare with a ledger of another system, CSV with a header')
     .option('--against-id <column>', 'column of the external order id', 'external_order_id')
     .option('--against-amount <column>', 'column of the amount that is compared with the asset of the order', 'asset')
-    .option(
-      '--against-currency <column>',
-      'column of the currency of that amount; without this option, currencies are not compared',
-    )
+    .option('--against-currency <column>', currencyText)
     .addHelpText('after', HELP)
     .action(async (options: ReconciliationOptions) => {
       const clock = systemClock();
@@ -109,9 +107,8 @@ export function define(command: Command): void {
 
 async function askExchange(command: Command, store: Store, scope: ReportScope, progress: Progress) {
   const show = (asked: number) => void progress.show(`${counted(asked, 'pre-order')} asked for`);
-  const asked = await withExchange(command, (ask) =>
-    askPreOrders(store, scope, (preOrderId) => answerFor(preOrderId, ask), show),
-  );
+  const askAll = (ask: Ask) => askPreOrders(store, scope, (preOrderId) => answerFor(preOrderId, ask), show);
+  const asked = await withExchange(command, askAll);
   await recordPreOrderFindings(store, scope.account, asked, systemClock().now());
   return preOrderSupplement(asked);
 }

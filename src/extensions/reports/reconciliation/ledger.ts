@@ -20,7 +20,7 @@ export class LedgerError extends Error {
   override readonly name = 'LedgerError';
 }
 
-const PROGRESS_EVERY = 5_000;
+export const PROGRESS_EVERY = 5_000;
 
 /** Reads the files of a ledger into temporary tables. Throws `LedgerError` if a file is not CSV or lacks a column. */
 export async function readLedger(ledger: Ledger, onProgress: (text: string) => Promise<void>): Promise<LedgerTables> {

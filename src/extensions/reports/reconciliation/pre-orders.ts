@@ -11,9 +11,7 @@ import { comparePreOrder } from '../../../findings/rules/compare.ts';
 import { readPreOrderBody } from '../../../exchange/record-view.ts';
 import { counted } from '../../documents/words.ts';
 
-export type PreOrderAnswer =
-  | { readonly kind: 'known'; readonly body: string }
-  | { readonly kind: 'missing' | 'unanswered' };
+export type PreOrderAnswer = Readonly<{ kind: 'known'; body: string } | { kind: 'missing' | 'unanswered' }>;
 
 type AskedPreOrders = Awaited<ReturnType<typeof askPreOrders>>;
 type JudgedPreOrder = Pick<JudgedFindings, 'found' | 'classes'> & { readonly externalOrderId: string };

@@ -7,7 +7,7 @@ import { reconciliationDocument, type ReconciliationScope } from './document.ts'
 import { ReconciliationCharts } from './charts.ts';
 import { derivedFinding, knownFinding, uncheckedOrder, wantsPerson, type ReportFinding } from './findings.ts';
 import { judgeOrder } from './judge.ts';
-import { ledgerOrder } from './ledger.ts';
+import { ledgerOrder, PROGRESS_EVERY } from './ledger.ts';
 import { ReconciliationTotals, type ListedRow } from './totals.ts';
 import type { Reconciled, Supplement } from './verdict.ts';
 import type { Snapshot, Store } from '../../../store/port.ts';
@@ -30,8 +30,6 @@ interface ReconciliationRequest extends Omit<ReconciliationScope, 'asOf'> {
 }
 
 type ReportDeps = { readonly store: Pick<Store, 'snapshot'>; readonly clock: Pick<Clock, 'now'> };
-
-const PROGRESS_EVERY = 5_000;
 
 /** Judges the orders of the scope in one snapshot. Rows of the document can be read until the result is disposed of. */
 export async function reconcileOrders(deps: ReportDeps, request: ReconciliationRequest) {

@@ -2,7 +2,6 @@ import { amountField, currencyOf, type AmountSettings } from '../../../base/deci
 
 export type AmountRow = Readonly<Record<'asset_position' | 'from_currency' | 'to_currency', string | null>>;
 
-/** Returns the pair as reports write it, such as `BTC/EUR`, with `?` for a missing currency. */
 export function pairOf({ from_currency: from, to_currency: to }: Omit<AmountRow, 'asset_position'>): string {
   return `${from ?? '?'}/${to ?? '?'}`;
 }
@@ -19,6 +18,8 @@ export function dayOf(at: string | null): string {
 }
 
 const MOST_AMOUNTS = 12;
+/** In characters. Longer names are cut, because an application may write any text as a currency or an account. */
+export const LONGEST_NAME = 64;
 
 export function amountsText(amounts: readonly string[]): string {
   const more = amounts.length - MOST_AMOUNTS;

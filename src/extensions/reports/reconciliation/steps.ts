@@ -88,7 +88,6 @@ function monthName(date: Date, hasYear: boolean): string {
   return `${MONTHS[date.getUTCMonth()]}${hasYear ? ` ${date.getUTCFullYear()}` : ''}`;
 }
 
-/** Returns days since 1970-01-01, the earliest first. Ignores texts that are no day. */
 function numbersOf(days: readonly string[]): readonly number[] {
   const numbers = days.map(numberOf).filter((day) => day !== undefined);
   return numbers.toSorted((a, b) => a - b);

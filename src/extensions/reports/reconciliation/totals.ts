@@ -4,7 +4,7 @@ import { sumOf } from '../../../base/words.ts';
 import type { Column, Row } from '../../documents/document.ts';
 import type { ReportFinding } from './findings.ts';
 import { isReason, type JudgedOrder } from './judge.ts';
-import { amountsText, OUTCOMES, outcomeOf, sumsByOutcome, currencyOfRow, dayOf, pairOf } from './rows.ts';
+import { amountsText, LONGEST_NAME, OUTCOMES, outcomeOf, sumsByOutcome, currencyOfRow, dayOf, pairOf } from './rows.ts';
 import { cut, compareTexts } from '../../documents/words.ts';
 import type { Outcome, AmountRow } from './rows.ts';
 import type { KnownFindingRow, ReconciledRow } from '../tables/reconciliation.ts';
@@ -82,8 +82,6 @@ function addCount<Name>(counts: Map<Name, number>, key: Name, orders: number): v
   counts.set(key, (counts.get(key) ?? 0) + orders);
 }
 
-/** In characters. Longer units are cut, because an application may write any text as a currency. */
-const LONGEST_UNIT = 64;
 const OUTCOME_PLACES: readonly (string | null)[] = [...OUTCOMES, 'disputed', null];
 
 function sorted(lines: Lines): readonly Line[] {
@@ -175,7 +173,7 @@ export class ReconciliationTotals {
 
   moneyInDoubt(): string | null {
     const sums = [...this.#inDoubt].toSorted(([a], [b]) => compareTexts(a, b));
-    return amountsText(sums.map(([unit, sum]) => `${sum.toString()} ${cut(unit, LONGEST_UNIT)}`)) || null;
+    return amountsText(sums.map(([unit, sum]) => `${sum.toString()} ${cut(unit, LONGEST_NAME)}`)) || null;
   }
 
   byDay(): readonly Row[] {

@@ -7,7 +7,7 @@ import type { ReconciliationCharts } from './charts.ts';
 import { DISPUTED, findingHead, uncheckedHead } from './findings.ts';
 import { UNCHECKED, UNCHECKED_REASONS } from './judge.ts';
 import { byCurrency, sumOf as moneyOf } from './money.ts';
-import { amountsText } from './rows.ts';
+import { amountsText, LONGEST_NAME } from './rows.ts';
 import type { ReconciliationTotals } from './totals.ts';
 import { emptyVerdict } from '../../documents/sections.ts';
 import { counted, cut, partsOf } from '../../documents/words.ts';
@@ -43,8 +43,6 @@ const OUT_OF_REACH = {
 const IN_DOUBT =
   'Money in doubt counts the whole amount of each order that is disputed, unknown, held or not checked, or has an open error or warning about which no person has decided. One order can be counted in several of these lines.';
 const MOST_NAMES = 5;
-/** In characters. Longer names are cut, because an application may write any text as the account of a row. */
-const LONGEST_NAME = 64;
 
 export function problemsOf({ totals, tables, otherAccounts, unknownAge, supplements }: Reconciled): readonly Problem[] {
   const { unchecked, disputed, errors, warnings } = totals.counts();

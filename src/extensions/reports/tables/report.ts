@@ -32,12 +32,10 @@ export class ReportTables extends TemporaryTables {
     super(TABLES);
   }
 
-  /** Adds a finding unless one of the same order and class was added before. Returns true if it adds the finding. */
   addUnlessKnown(finding: ReportFinding): boolean {
     return this.#addUnlessKnown.run(finding).changes === 1;
   }
 
-  /** Returns true if the order was not added before. */
   addToLookAt(account: string, externalOrderId: string): boolean {
     return this.#addToLookAt.run(account, externalOrderId).changes === 1;
   }

@@ -14,7 +14,6 @@ const LINE = ['from_currency', 'to_currency', 'state', 'order_status', 'outcome'
 export type RowFilter = Omit<ReportScope, 'asOf' | 'ignore'>;
 
 type Part = Omit<SummaryPart, 'account'>;
-
 type LinePart = Omit<Part, 'unreadable'>;
 
 export async function* summaryParts(store: Pick<Store, 'snapshot'>, filter: RowFilter): AsyncGenerator<SummaryPart> {

@@ -52,7 +52,6 @@ function isWrong(rows: readonly CountRow[]): boolean {
   return isMissed || differs('orders', (name) => !UNKEPT.includes(name)) || differs('findings', () => true);
 }
 
-/** Returns the time of the newest event of all accounts, except `stopped` events; null if there is none. */
 export async function newestEventTime(db: Database): Promise<string | null> {
   const { rows } = await sql<{ at: string }>`select event.observed_at as at from event_heads as head
     join events as event on event.account = head.account and event.id = (select id from events

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';
 import { appendToChain } from '../../../../src/store/tables/chain.ts';
 import { orderIds } from '../../../../src/store/orders/orders.ts';
-import { moveDatabase, type Copied } from '../../../../src/extensions/postgres/move/copy.ts';
+import { moveDatabase } from '../../../../src/extensions/postgres/move/copy.ts';
 import { COPIED, COPIED_TABLES } from '../../../../src/extensions/postgres/move/tables.ts';
 import type { MarkContent, Store } from '../../../../src/store/port.ts';
 import { openConnections } from '../../../../src/extensions/postgres/connection.ts';
@@ -113,7 +113,7 @@ function withMarks(store: Store, write: (account: string, content: MarkContent) 
   return { ...store, forAccount };
 }
 
-async function move(given?: Target): Promise<Copied | undefined> {
+async function move(given?: Target) {
   const { store: target } = given ?? (await openTarget());
   await using connections = openConnections(placeOf(database.url), { max: 1 });
   const session = await connections.lend();
