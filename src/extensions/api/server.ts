@@ -28,7 +28,7 @@ export interface Served extends Accounts, Omit<ReadDeps, 'stopping'>, Pick<FlowD
   readonly extensions: readonly Extension[];
 }
 
-/** Replaces a socket that no process listens at, and throws `ConfigError` for any other. `close` waits for operations until the grace period is over. */
+/** Replaces a dead socket, and throws `ConfigError` for a live one. `close` waits until the grace period is over. */
 export async function serveControl(served: Served, socketPath: string, stopping: AbortSignal) {
   if (await isListenedTo(socketPath)) {
     const advice = 'stop that process (if none runs, remove the file), or name another path';
