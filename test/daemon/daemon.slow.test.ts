@@ -72,7 +72,8 @@ describe('the daemon', () => {
     const on = await testProcesses();
     const first = await on.start(['run']);
     rmSync(`${on.path}.lock`);
-    const second = await on.start(['run']);
+    // At the socket of the first, it would be refused.
+    const second = await on.start(['run'], { ORDER_SYNC_CONTROL_SOCKET: `${on.path}.second.sock` });
     expect(second.process.exitCode).toBeNull();
     on.insert(20);
     expect(await first.exit).toEqual({ code: 75, signal: null });
