@@ -49,7 +49,7 @@ function positionOf(row?: PositionRow): Position {
 
 const copyStatement = statement(() => queries.selectNoFrom(markOfCopy().as('copy')));
 
-/** A time-line begins with the server's system identifier. A server with another one is no standby, but a restored copy. */
+/** A time-line begins with the server's system identifier. Under another identifier the database is a restored copy. */
 function isPromoted(from: MarkContent['timeLine'], to: Position['timeLine']): boolean {
   const [system] = from?.split('/') ?? [];
   return system !== undefined && from !== to && system === (to?.split('/')[0] ?? system);
@@ -69,7 +69,7 @@ export function readMark(text: string): MarkContent | undefined {
   }
 }
 
-/** Returns the sign (see mark.md) of an older copy, or of one that continued since. Without a sign, returns undefined. */
+/** Returns the sign (see mark.md) of an older copy, or of one that continued since; undefined without a sign. */
 export async function readSignOfRestore(db: Database, mark: MarkContent | undefined, account?: string) {
   const position = account === undefined ? await readPosition(db) : await readPositionOf(db, account);
   // After a promotion, the next owner looks up the orders whose creates the standby may lack.

@@ -167,7 +167,7 @@ export class SharedWindow {
     this.#clock = clock;
   }
 
-  /** Returns the window of one account. `spent`: requests of its earlier owners. This window counts all but `others`. */
+  /** Returns the window of one account. `spent`: requests of its earlier owners. `others` are not counted here yet. */
   member(spent: readonly SpentRequests[], others: readonly SpentRequests[] = []): RateWindow {
     this.window.add(others);
     this.deal();

@@ -174,7 +174,7 @@ function responseOf(
   };
 }
 
-/** Hides the key. `hide` takes a hundred times as long as a search for the key as it is, so few answers need it. */
+/** Hides the key. `hide` also finds an escaped key, but is slow, so it reads only answers that have escapes. */
 function withoutKey(body: string, apiKey: string): string {
   return /[\\%]/.test(body) ? hide([apiKey], body) : body.replaceAll(apiKey, HIDDEN);
 }

@@ -122,7 +122,7 @@ export async function sweepPhotos(deps: DeliveryDeps): Promise<void> {
   if (missing > 0) log.warn({ photos: missing }, 'photos are in the table but not in photos.folder');
 }
 
-/** Deletes photos that are older than `olderThanMs`. `notFound` counts rows that stay, because their files are not here. */
+/** Deletes photos older than `olderThanMs`. `notFound` counts rows that stay, because their files are not here. */
 export async function purgePhotos(deps: PurgeDeps & Pick<PhotoDeps, 'account'>, olderThanMs: number) {
   const query = { account: deps.account, before: after(deps.clock.now(), -olderThanMs), limit: PAGE };
   let [purged, notFound] = [0, 0];

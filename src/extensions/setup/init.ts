@@ -133,7 +133,7 @@ async function make({ settingsFile, settings, secrets, intoExisting }: Plan, pla
   return undo.move();
 }
 
-/** Tries the keys until one fails. `unchecked` are accounts of a daemon, which asks with the key of its own settings. */
+/** Tries the keys until one fails. `unchecked`: accounts of a daemon, which asks with the key of its own settings. */
 async function tryKeys(command: Command, places: ConfigOptions) {
   const config = loadConfig({ ...places, requireExchange: true });
   const unchecked: string[] = [];

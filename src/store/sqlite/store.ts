@@ -128,7 +128,7 @@ export function assertFile(path: string, options: Pick<OpenOptions, 'expect' | '
   if ((statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) assertOwnLog(path);
 }
 
-/** Throws for a copy by `db backup` beside the write-ahead log of the old database, which SQLite would write into it. */
+/** Throws for a copy by `db backup` beside the write-ahead log of an old database. SQLite would write the log into it. */
 function assertOwnLog(path: string): void {
   const header = Buffer.alloc(20);
   try {

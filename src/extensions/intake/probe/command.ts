@@ -127,7 +127,7 @@ async function take(ask: Ask, seen: Seen, order: Order | undefined, config: Conf
   }
 }
 
-/** Writes the answers to a file with mode 0600. Returns its path, or null if there are no answers or the write fails. */
+/** Writes the answers to a file with mode 0600. Returns its path, or null without answers or if the write fails. */
 function keep(seen: Seen, { database }: Config, isElsewhere: boolean): string | null {
   const { rows, evidence } = seen;
   if (evidence.length === 0) return null;

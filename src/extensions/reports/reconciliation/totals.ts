@@ -97,7 +97,7 @@ function sorted(lines: Lines): readonly Line[] {
 type Listed = 'external_order_id' | 'asset' | 'state' | 'outcome' | 'changed_at' | keyof AmountRow;
 export type ListedRow = Pick<KnownFindingRow | ReconciledRow, Listed>;
 
-/** `asset` sums our readable amounts, except of invalid rows and below zero. `ours` and `theirs` sum only compared amounts. */
+/** `asset` sums our readable amounts from zero up, but of no invalid row. `ours` and `theirs` sum compared amounts. */
 export type GroupTotals = Group &
   Readonly<Record<'asset' | 'ours' | 'theirs', string> & Record<'orders' | 'unreadable' | 'compared', number>>;
 

@@ -75,7 +75,7 @@ export async function readAges(store: Pick<Store, 'snapshot'>, scope: AgeingScop
 
 /**
  * Reads the state and status that each order had at `asOf`: from the row if unchanged since, else from the events.
- * `since` is the time of the newest event of either, or else `created_at`. A row of revision 0 has no events of its own.
+ * `since` is the time of the newest event of either, else `created_at`. A row of revision 0 has no events of its own.
  */
 function agesPage({ account, from, to, asOf }: AgeingScope, last: string | undefined): Query<OldestOrder> {
   const createdAt = unindexed('o.created_at');

@@ -20,7 +20,7 @@ export interface Trouble extends Problem {
   readonly advice?: string | undefined;
 }
 
-/** Errors without orders or findings come first. The first error or pause that concerns all pending orders counts them. */
+/** Errors without orders or findings come first. The first error or pause that stops all pending orders counts them. */
 export function troublesOf(problems: readonly Problem[], overview: Overview): Trouble[] {
   const groups = Map.groupBy(problems, ({ code, about }) => `${code} ${about.class ?? ''}`);
   const troubles = [...groups.values()].map((group) => troubleOf(group, overview));
