@@ -179,7 +179,7 @@ async function eachSecond(accounts: Accounts, crons: readonly Cron[], log: Logge
 
 export function passesBy(sweeps: readonly Sweep[], tickedAt: () => Date): Passes {
   return {
-    create: createPass,
+    create: (app, stop) => createPass(app, stop, () => app.creates.readProgress.readAgain()),
     lookup: async (app, stop) => {
       await app.settings.pace.learnFirst(app, stop);
       await lookUpDue(app, tickedAt, stop);

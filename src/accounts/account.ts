@@ -210,7 +210,9 @@ class WiredAccount {
 
   run(pass: string): void {
     this.app.observers.tell({ kind: 'pass.wanted', pass });
-    if (!this.isStopping && !this.#running.has(pass)) this.#running.set(pass, this.#repeat(pass));
+    if (this.isStopping) return;
+    if (!this.#running.has(pass)) this.#running.set(pass, this.#repeat(pass));
+    else if (pass === 'create') this.app.creates.readProgress.wake();
   }
 
   use(wakeCreates: () => void): AccountInUse {

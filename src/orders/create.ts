@@ -20,19 +20,28 @@ import { countFailureOf } from './pass/outcomes.ts';
 
 const PAGE = 200;
 
+/** Waits while creates are in flight. Returns true if the pass must read again, because it was woken meanwhile. */
+type ReadAgain = () => Promise<boolean>;
+
 /** Sends the pending orders that are due. An intent is durable before its request leaves. */
-export async function createPass(deps: FlowDeps, signal: AbortSignal): Promise<void> {
-  await recoverUnrecorded(deps);
-  await markLeft(deps, deps.creates.unmarked);
-  await forEachConcurrently(dueIn(deps, 'invalid', signal), 1, (id) =>
-    isolateFailure(deps, id, () => recheckCorrected(deps, id)),
-  );
-  await makeRefusedDue(deps);
-  await probeForCreates(deps, signal);
-  await sendUnforbidden(deps, signal);
-  await forEachConcurrently(dueIn(deps, 'pending', signal), deps.settings.concurrency, (id) =>
+export async function createPass(deps: FlowDeps, signal: AbortSignal, readAgain?: ReadAgain): Promise<void> {
+  await forEachConcurrently(toSend(deps, signal, readAgain), deps.settings.concurrency, (id) =>
     isolateFailure(deps, id, () => sendOrder(deps, id, signal)).finally(() => deps.creates.readProgress.end(id)),
   );
+}
+
+async function* toSend(deps: FlowDeps, signal: AbortSignal, readAgain?: ReadAgain): AsyncGenerator<string> {
+  do {
+    await recoverUnrecorded(deps);
+    await markLeft(deps, deps.creates.unmarked);
+    await forEachConcurrently(dueIn(deps, 'invalid', signal), 1, (id) =>
+      isolateFailure(deps, id, () => recheckCorrected(deps, id)),
+    );
+    await makeRefusedDue(deps);
+    await probeForCreates(deps, signal);
+    await sendUnforbidden(deps, signal);
+    yield* dueIn(deps, 'pending', signal, readAgain !== undefined);
+  } while (!signal.aborted && (await readAgain?.()) === true);
 }
 
 /** During a `forbidden` restraint, sends an order that had no 403. The answer shows if the 403 concerned one order. */
@@ -45,7 +54,7 @@ async function sendUnforbidden(deps: FlowDeps, signal: AbortSignal): Promise<voi
     await isolateFailure(deps, id, () => sendOrder(deps, id, signal));
 }
 
-async function* dueIn(deps: FlowDeps, state: 'pending' | 'invalid', signal: AbortSignal): AsyncGenerator<string> {
+async function* dueIn(deps: FlowDeps, state: 'pending' | 'invalid', signal: AbortSignal, isAgain = false) {
   const { account, store, clock, exchange } = deps;
   const { inFlight, readProgress, unmarked } = deps.creates;
   const isPending = state === 'pending';
@@ -57,7 +66,7 @@ async function* dueIn(deps: FlowDeps, state: 'pending' | 'invalid', signal: Abor
     for (const due of page) {
       if (isPending) await readProgress.next(signal);
       if (signal.aborted || (isPending && (isStopped(exchange) || inFlight.isFull))) return;
-      const mayProceed = !unmarked.has(due.externalOrderId);
+      const mayProceed = !unmarked.has(due.externalOrderId) && !(isAgain && readProgress.has(due.externalOrderId));
       if (isPending && mayProceed) readProgress.begin(due.externalOrderId, place);
       if (mayProceed) yield due.externalOrderId;
       place = due;

@@ -76,6 +76,29 @@ describe('a daemon for several accounts', () => {
     await on.until(() => accepted(on, 'a'));
   });
 
+  it('sends new rows of an account while a create of the account hangs', async () => {
+    const on = await manyAccounts(THREE);
+    const hung = Promise.withResolvers<void>();
+    on.exchange.answer = async (request) => {
+      if (request.externalOrderId === 'a') await hung.promise;
+      return request.method === 'POST' ? echo(request) : NOT_FOUND;
+    };
+    on.insert('one', 'first');
+    await on.start();
+    await on.until(() => accepted(on, 'first', ['one']));
+    on.insert('one', 'a');
+    await on.until(() => sentBy(on, 'one').length === 2);
+    for (const id of ['b', 'c']) {
+      on.insert('one', id);
+      await on.until(() => on.stateOf('one', id) !== 'pending');
+      await on.until(() => on.stateOf('one', id) !== 'sending');
+      expect([id, on.stateOf('one', id), on.stateOf('one', 'a')]).toEqual([id, 'accepted', 'sending']);
+    }
+    hung.resolve();
+    await on.until(() => accepted(on, 'a', ['one']));
+    expect(sentBy(on, 'one').map(({ externalOrderId }) => externalOrderId)).toEqual(['first', 'a', 'b', 'c']);
+  });
+
   it('waits for the exchange of one account while it is down, and for no other', async () => {
     const on = await manyAccounts({ ...THREE, two: `${keyOf('two')}, exchange.baseUrl: http://127.0.0.1:9` });
     for (const name of NAMES) on.insert(name, 'a');

@@ -38,6 +38,8 @@ export class ReadProgress {
   readonly #window: RateWindow;
   /** By order id: each order that a pass works on, with the place before it in the due orders; the oldest first. */
   readonly #underWay = new Map<string, string>();
+  #isWoken = false;
+  #changed = Promise.withResolvers<void>();
 
   constructor(accountLease: Pick<AccountLease, 'walked'>, clock: Clock, { requests, intervalMs }: RateLimit) {
     this.#accountLease = accountLease;
@@ -54,6 +56,28 @@ export class ReadProgress {
 
   end(externalOrderId: string): void {
     this.#underWay.delete(externalOrderId);
+    if (this.#underWay.size === 0) this.#changed.resolve();
+  }
+
+  has(externalOrderId: string): boolean {
+    return this.#underWay.has(externalOrderId);
+  }
+
+  /** Makes a pass read again that waits for its last creates, because one of them may hang. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#changed.resolve();
+  }
+
+  /** Waits while orders are under way. Returns true as soon as the pass is woken. Only one pass may wait. */
+  async readAgain(): Promise<boolean> {
+    while (this.#underWay.size > 0 && !this.#isWoken) {
+      this.#changed = Promise.withResolvers();
+      await this.#changed.promise;
+    }
+    const isWoken = this.#isWoken && this.#underWay.size > 0;
+    this.#isWoken = false;
+    return isWoken;
   }
 
   /** Waits until the pass may read one more row. */

@@ -19,3 +19,19 @@ it('writes down the place before the first order that the pass is not done with'
   readProgress.begin('d', place('c'));
   expect(walked()).toBe('b');
 });
+
+it('lets a pass read again when it is woken, but only while orders are under way', async () => {
+  const readProgress = new ReadProgress({}, testClock(), { requests: 1, intervalMs: 1_000 });
+  readProgress.wake();
+  expect(await readProgress.readAgain()).toBe(false);
+  readProgress.begin('a', FIRST_DUE);
+  readProgress.begin('b', FIRST_DUE);
+  const woken = readProgress.readAgain();
+  readProgress.end('b');
+  readProgress.wake();
+  expect(await woken).toBe(true);
+  expect([readProgress.has('a'), readProgress.has('b')]).toEqual([true, false]);
+  const ended = readProgress.readAgain();
+  readProgress.end('a');
+  expect(await ended).toBe(false);
+});

@@ -109,7 +109,7 @@ export const CREATE_BUGS: readonly PlantedBug[] = [
     edits: [
       {
         file: FLOW,
-        in: 'createPass',
+        in: 'toSend',
         from: "dueIn(deps, 'invalid', signal)",
         to: "dueIn(deps, 'rejected' as 'invalid', signal)",
       },
