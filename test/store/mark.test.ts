@@ -187,6 +187,21 @@ describe('the sign of a restore', () => {
     });
   });
 
+  it.each([
+    { from: '71/1', to: '71/2', isPromotion: true },
+    { from: '71/1', to: null, isPromotion: true },
+    { from: '71/1', to: '71/1', isPromotion: false },
+    { from: '71/1', to: '72/2', isPromotion: false },
+    { from: null, to: '71/1', isPromotion: false },
+    { from: undefined, to: null, isPromotion: false },
+  ])('of a database that lacks commits is none only after a promotion: $from to $to', ofFile, async (lines) => {
+    await own('a', 2);
+    other.prepare('update account_owners set time_line = ?').run(lines.to);
+    const mark = await marked({ generation: 3, timeLine: lines.from }, 'a');
+    const sign = await readSignOfRestore(store.db, mark, 'a');
+    expect(sign === undefined).toBe(lines.isPromotion);
+  });
+
   it('of an account speaks of its own events and owners', async () => {
     await own('a', 2);
     await own('b', 1);

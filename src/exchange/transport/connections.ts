@@ -70,13 +70,22 @@ export class Connections {
 /** The sockets of POSTs on which a byte that is written leaves at once. */
 const connectedSockets = new WeakSet<Socket>();
 
-/** Calls `send` when the first byte of the request can leave at once: after the TLS handshake, if there is one. */
-export function onceConnected(request: ClientRequest, send: () => void): void {
+/**
+ * When the request has its connection (after the TLS handshake, if there is one), calls `write`, which must write the
+ * whole request. Its bytes leave at once if `mayLeave()` then returns true. Otherwise they never leave.
+ */
+export function onceConnected(request: ClientRequest, write: () => void, mayLeave: () => boolean): void {
+  const send = (socket: Socket) => {
+    // The bytes wait in the corked socket. A process that stands still must not send them after its last `mayLeave`.
+    socket.cork();
+    write();
+    if (mayLeave()) while (socket.writableCorked > 0) socket.uncork();
+  };
   request.once('socket', (socket) => {
-    if (connectedSockets.has(socket)) return send();
+    if (connectedSockets.has(socket)) return send(socket);
     socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
       connectedSockets.add(socket);
-      if (!request.destroyed) send();
+      if (!request.destroyed) send(socket);
     });
   });
 }

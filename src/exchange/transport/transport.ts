@@ -66,13 +66,15 @@ export function httpTransport(options: TransportOptions, clock: Pick<Clock, 'mon
       stream.once('request', (made: ClientRequest) => {
         sent = made;
         if (!isPost) return;
-        onceConnected(made, () => {
-          // got does not get the option `body`, because got would then send the body without a call of `mayLeave`.
-          if (mayLeave()) return void stream.end(request.body);
+        const mayWrite = () => {
+          if (mayLeave()) return true;
           refusal = new TransportError('another process may own the account', { sent: 'never', code: 'NOT_OWNER' });
           // Node crashes if the socket is reset while TLS reports the end of the handshake.
           setImmediate(() => stream.destroy(refusal));
-        });
+          return false;
+        };
+        // got does not get the option `body`, because got would then send the body without a call of `mayLeave`.
+        onceConnected(made, () => stream.end(request.body), mayWrite);
       });
       stream.once('response', ({ socket }: { socket?: Socket }) => (isPost ? creates : lookups).noteAnswer(socket));
       // The signal is not passed to got, because got would add three listeners to it for each request.

@@ -119,6 +119,22 @@ describe('the window of one account of several', () => {
     expect(member('a').window.spent(0)).toEqual({ running: 2, ended: [{ at: 0, requests: 1 }] });
     expect(member('b').window.spent(0)).toEqual({ running: 0, ended: [{ at: 0, requests: 1 }] });
   });
+
+  it('counts requests of others that no account has counted for all of them, and has each look again', () => {
+    const clock = testClock();
+    const now = clock.monotonic();
+    const shared = new SharedWindow({ requests: 3, intervalMs: 100 }, [], clock);
+    const first = shared.member([]);
+    let looks = 0;
+    using _ = first.watch(() => (looks += 1));
+    expect(first.waitMs(now)).toBe(0);
+    const [own, lost] = [[{ at: now - 90, requests: 1 }], [{ at: now - 40, requests: 3 }]];
+    const second = shared.member(own, lost);
+    expect(looks).toBeGreaterThan(0);
+    expect([first.waitMs(now), second.waitMs(now)]).toEqual([60, 60]);
+    expect(second.spent(now).ended).toEqual([...own, ...lost]);
+    expect(first.spent(now).ended).toEqual([]);
+  });
 });
 
 describe('accounts that share a limit', () => {

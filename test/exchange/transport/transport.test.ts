@@ -189,6 +189,28 @@ describe('the transport', () => {
     expect(ports).toHaveLength(2);
   });
 
+  it('asks right before the bytes of each POST leave whether it may, also if several leave together', async () => {
+    const { url } = await portsOfRequests();
+    const transport = transportTo(url, {}, testClock());
+    const made: ClientRequest[] = [];
+    const note = (message: unknown) => void made.push((message as { request: ClientRequest }).request);
+    subscribe('http.client.request.created', note);
+    closing.push(() => void unsubscribe('http.client.request.created', note));
+    const four = async (mayLeave: () => boolean) =>
+      await Promise.all(['a', 'b', 'c', 'd'].map((body) => transport.send({ ...POST, body }, undefined, mayLeave)));
+    await four(() => true);
+    const waiting: number[] = [];
+    // Right after a request was asked about, no byte of any may wait: the process may stand still at any time.
+    const mayLeave = () => {
+      const asked = made.slice(4);
+      process.nextTick(() => waiting.push(...asked.map(({ socket }) => socket?.writableLength ?? 0)));
+      return true;
+    };
+    await four(mayLeave);
+    expect(new Set(made.map(({ socket }) => socket)).size).toBe(4);
+    expect(waiting).toEqual(Array.from({ length: 16 }, () => 0));
+  });
+
   it('asks whether a POST may leave only after the server was heard', async () => {
     const isConnected = new AbortController();
     const url = await listen(createTcpServer((socket) => isConnected.abort(socket.on('error', () => {}))));
