@@ -8,7 +8,7 @@ import {
   type FailOver,
 } from '../accounts/rules/fail-over.ts';
 import { assumeSent, type Assumption } from './rules/create.ts';
-import { countDoubtful, readFailOvers, saveFailOverWithFinding, sentTimes } from '../store/tables/fail-overs.ts';
+import { changeFailOver, countDoubtful, readFailOvers, sentTimes } from '../store/tables/fail-overs.ts';
 import type { Transaction } from '../store/port.ts';
 import { trackingOf, type OrderRow } from '../store/orders/order-columns.ts';
 import { DUE_COLUMNS, dueKeyOf, findOrders, type DueKey, type OrderFilter } from '../store/find-orders.ts';
@@ -69,8 +69,8 @@ export async function reportSent(deps: FailOverDeps): Promise<void> {
     await mark(deps, failOver, sent, locked);
     // If the next owner is still marking, or other programs lock rows, a later call does the rest.
     if (failOver.markedAt === undefined || locked.size > 0) continue;
-    const reported = { ...failOver, reportedAt: clock.now().toISOString() };
-    await store.writer.write((tx) => saveFailOverWithFinding(tx, account, reported, clock.now()));
+    const now = clock.now();
+    await store.writer.write((tx) => changeFailOver(tx, account, failOver, { reportedAt: now.toISOString() }, now));
     log.warn(
       { failOver: failOver.id, orders: sent.length },
       'this worker reported the orders that it had sent and whose intents a fail-over lost',
@@ -162,8 +162,8 @@ async function endMarking({ account, store, clock, log }: MarkingDeps, unmarked:
   if (unmarked.size > 0) return;
   for (const failOver of await readFailOvers(store.db, account)) {
     if (failOver.markedAt !== undefined) continue;
-    const marked = { ...failOver, markedAt: clock.now().toISOString() };
-    await store.writer.write((tx) => saveFailOverWithFinding(tx, account, marked, clock.now()));
+    const now = clock.now();
+    await store.writer.write((tx) => changeFailOver(tx, account, failOver, { markedAt: now.toISOString() }, now));
     const orders = await countDoubtful(store.db, account, failOver.id);
     const about = { failOver: failOver.id };
     const other = 'the last commit of the account was made on another database server';

@@ -28,7 +28,7 @@ const MOST_WAITING = 3;
 
 /**
  * Runs the pieces that have not run yet. As many working pieces run at once as there are cores, in the order of the list. A few
- * waiting parts run beside them, each with one piece after another.
+ * waiting parts run beside them, at first each with one piece after another.
  */
 export async function runParts(parts: readonly Part[], dose: Dose, say: Say): Promise<PartResult[]> {
   // Some are for a release only.
@@ -45,11 +45,11 @@ export async function runParts(parts: readonly Part[], dose: Dose, say: Say): Pr
     .filter(({ isWaiting = false }) => !isWaiting)
     .flatMap(jobsOf)
     .values();
-  const waiting = chosen
-    .filter(({ isWaiting = false }) => isWaiting)
-    .map(jobsOf)
-    .values();
+  const waiting = chosen.filter(({ isWaiting = false }) => isWaiting).map((part) => jobsOf(part).values());
+  const unbegun = waiting.values();
   const lanes = async () => {
+    for (const jobs of unbegun) await lane(jobs);
+    // No part is left, so this lane helps with the parts that the others have begun.
     for (const jobs of waiting) await lane(jobs);
   };
   await Promise.all([

@@ -67,6 +67,8 @@ export async function decide(tried: Driven, { isLong }: { readonly isLong: boole
   const code = await workers.run([...command, '--not-sent']);
   // There may have been another one before.
   if (code === 0 && (await failOverIn(tried)) !== undefined) return unsent.length + (await decide(tried, { isLong }));
+  // The lost owner may say only now that it had sent an order. The order is looked up, and found.
+  await until(tried, 'the orders that the lost owner names late', async () => (await sent()).length === 0);
   const left = await readDoubt(tried);
   if (code !== 0 || left.orders + left.findings > 0) {
     judge.fail(`the decision ended with ${code}, and left ${left.orders} orders and ${left.findings} findings`);

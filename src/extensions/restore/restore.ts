@@ -14,7 +14,7 @@ import type { FlowDeps } from '../../orders/pass/deps.ts';
 import type { Assuming } from '../../orders/fail-over.ts';
 import type { FailOver } from '../../accounts/rules/fail-over.ts';
 import { finding, type Decision, type Tracking } from '../../orders/rules/tracking.ts';
-import { countDoubtful, saveFailOverWithFinding } from '../../store/tables/fail-overs.ts';
+import { changeFailOver, countDoubtful } from '../../store/tables/fail-overs.ts';
 import { trackingOf } from '../../store/orders/order-columns.ts';
 import { newestEventTime, forgetMove } from './tables/counts.ts';
 
@@ -127,8 +127,7 @@ export async function decideFailOver({ account, store, clock }: DecisionDeps, fa
   await store.writer.write(async (tx) => {
     const decision = answer.isSent ? 'sent' : 'not-sent';
     await tellDecision(tx, account, decision, answer, clock.now());
-    const decided: FailOver = answer.ids === undefined ? { ...failOver, decision } : failOver;
-    await saveFailOverWithFinding(tx, account, decided, clock.now());
+    await changeFailOver(tx, account, failOver, answer.ids === undefined ? { decision } : {}, clock.now());
   });
   return { orders, left };
 }

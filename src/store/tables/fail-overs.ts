@@ -43,15 +43,22 @@ export async function sentTimes(db: Database, account: string, ids: readonly str
 
 const FINDING = 'FAIL_OVER';
 
-/** Writes a fail-over and its finding. The finding counts the orders in doubt, and is open while any are left. */
-export async function saveFailOverWithFinding(
+/**
+ * Changes a fail-over as it stands now, because a person and the lost owner may change it at the same time. Writes its
+ * finding, which counts the orders in doubt and is open while any are left.
+ */
+export async function changeFailOver(
   tx: Transaction,
   account: string,
-  failOver: FailOver,
+  { id }: Pick<FailOver, 'id'>,
+  changes: Partial<FailOver>,
   now: Date,
 ): Promise<void> {
-  await saveFailOver(tx, account, failOver, now);
-  await saveDoubtFinding(tx, account, failOver, now);
+  const failOver = (await readFailOvers(tx, account)).find((one) => one.id === id);
+  if (failOver === undefined) return;
+  const changed = { ...failOver, ...changes };
+  await saveFailOver(tx, account, changed, now);
+  await saveDoubtFinding(tx, account, changed, now);
 }
 
 /** Resolves the findings of fail-overs that no longer have orders in doubt. */
