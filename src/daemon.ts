@@ -6,7 +6,7 @@ import type { Passes } from './accounts/account.ts';
 import type { App, AppParts, Overrides } from './app.ts';
 import { systemClock, type Clock } from './base/clock.ts';
 import { groupsOf, type Config } from './settings/config.ts';
-import { createPass } from './orders/create.ts';
+import { createWhileWoken } from './orders/create.ts';
 import { lookUpDue } from './orders/follow.ts';
 import type { Listen } from './orders/pass/process-events.ts';
 import type { Sweep } from './orders/pass/deps.ts';
@@ -179,7 +179,7 @@ async function eachSecond(accounts: Accounts, crons: readonly Cron[], log: Logge
 
 export function passesBy(sweeps: readonly Sweep[], tickedAt: () => Date): Passes {
   return {
-    create: (app, stop) => createPass(app, stop, () => app.creates.readProgress.readAgain()),
+    create: createWhileWoken,
     lookup: async (app, stop) => {
       await app.settings.pace.learnFirst(app, stop);
       await lookUpDue(app, tickedAt, stop);

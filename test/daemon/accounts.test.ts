@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { steadyTime, systemClock } from '../../src/base/clock.ts';
 import { endHolds, setHold } from '../../src/store/tables/account-holds.ts';
+import type { ProcessEvent } from '../../src/orders/pass/process-events.ts';
 import type { Transaction } from '../../src/store/port.ts';
 import { openStore } from '../../src/store/sqlite/store.ts';
 import { runProgram } from '../support/cli-function.ts';
@@ -84,7 +85,11 @@ describe('a daemon for several accounts', () => {
       return request.method === 'POST' ? echo(request) : NOT_FOUND;
     };
     on.insert('one', 'first');
-    await on.start();
+    const passes: string[] = [];
+    const hear = ({ kind, ...event }: ProcessEvent) => {
+      if ('pass' in event && event.pass === 'create') passes.push(kind);
+    };
+    await on.start({ listeners: [async ({ account }) => ({ hear: account === 'one' ? hear : () => {} })] });
     await on.until(() => accepted(on, 'first', ['one']));
     on.insert('one', 'a');
     await on.until(() => sentBy(on, 'one').length === 2);
@@ -94,6 +99,9 @@ describe('a daemon for several accounts', () => {
       await on.until(() => on.stateOf('one', id) !== 'sending');
       expect([id, on.stateOf('one', id), on.stateOf('one', 'a')]).toEqual([id, 'accepted', 'sending']);
     }
+    // The health of the account says that a pass waits unless it hears that passes end.
+    expect(passes.filter((kind) => kind !== 'pass.began').at(-1)).toBe('pass.ended');
+    expect(passes.filter((kind) => kind === 'pass.ended').length).toBeGreaterThanOrEqual(3);
     hung.resolve();
     await on.until(() => accepted(on, 'a', ['one']));
     expect(sentBy(on, 'one').map(({ externalOrderId }) => externalOrderId)).toEqual(['first', 'a', 'b', 'c']);
