@@ -18,6 +18,8 @@ export interface Ground {
   readonly config: SqliteConfig;
   /** The moves of orders are held against the model (test/model). */
   readonly isReplayed?: boolean;
+  /** The steps in which a world must end; far more than any world takes unless given. */
+  readonly mostSteps?: number;
 }
 
 /** Prepares the ground; it is gone when it is disposed of. */

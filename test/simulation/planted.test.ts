@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { prepareGround } from './ground.ts';
+import { modeOf } from './modes/modes.ts';
 import { BUGS, SEEDS } from './planted/bugs.ts';
 import { findDeclaration } from './planted/declaration.ts';
 import { pageOf, PLANTED_PAGE } from './planted/page.ts';
@@ -86,6 +88,15 @@ describe('a planted bug', () => {
     expect(new Set(BUGS.map(({ name }) => name)).size).toBe(BUGS.length);
     expect(Object.keys(SEEDS).toSorted()).toEqual(caught.toSorted());
     expect(Object.values(SEEDS).filter((seed = 0) => seed < 1 || seed > 10_000)).toEqual([]);
+  });
+
+  const endless = BUGS.flatMap(({ name, mode = 'random', mostSteps }) =>
+    mostSteps === undefined ? [] : [{ name, mode, mostSteps }],
+  );
+  it.each(endless)('$name: its world ends in $mostSteps steps without it', async ({ name, mode, mostSteps }) => {
+    using ground = await prepareGround();
+    const { violation } = await modeOf(mode).run(SEEDS[name] ?? 0, { ...ground, mostSteps });
+    expect(violation).toBeUndefined();
   });
 
   it('is a line of docs/reference/planted-bugs.md, which `npm run planted -- --find` writes', async () => {

@@ -60,6 +60,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
   readonly #reader: Reader;
   readonly #trial: Trial | undefined;
   readonly #replay: Replay | undefined;
+  readonly #mostSteps: number;
   isOlder = false;
   /** How often the process might have died. */
   #places = 0;
@@ -101,6 +102,8 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
       this.#replay = new Replay(reader, plan, () => this.#processes.current, fail);
     }
     const sent = plan.sharesLimit ? { arrivals: [], departures: [] } : undefined;
+    const enough = plansOf(plan).reduce((sum, { orders }) => sum + 10_000 * orders.length, MOST_STEPS);
+    this.#mostSteps = ground.mostSteps ?? enough;
     this.accounts = plansOf(plan).map((one) => new SimulatedAccount(this, one, reader, sent));
     for (const { exchange } of this.accounts) exchange.replay = this.#replay;
     this.deliveries = new DeliveryObserver(this, reader, plan.receivers);
@@ -267,7 +270,6 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
   }
 
   async #runSteps(): Promise<number> {
-    const mostSteps = this.accounts.reduce((sum, { plan }) => sum + 10_000 * plan.orders.length, MOST_STEPS);
     let steps = 0;
     while (this.violation === undefined && !this.#isOver()) {
       if (!(await this.scheduler.step())) this.fail('no order is lost', 'nothing happens any more');
@@ -281,7 +283,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
       this.#replay?.poll();
       if (this.scheduler.waiting > 200) this.fail('backlog bounded', `${this.scheduler.waiting} events wait`);
       steps += 1;
-      if (steps > mostSteps) this.fail('everything settles', `${steps} steps and no end`);
+      if (steps > this.#mostSteps) this.fail('everything settles', `${steps} steps and no end`);
     }
     return steps;
   }

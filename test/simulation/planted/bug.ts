@@ -19,6 +19,8 @@ export interface PlantedBug {
   readonly edits: readonly Edit[];
   /** The way in which worlds are run that catches it; random worlds unless given. */
   readonly mode?: string;
+  /** If the bug makes a world endless: the steps in which its world ends without the bug. */
+  readonly mostSteps?: number;
   /** Why the simulation does not catch it. */
   readonly notCaught?: string;
 }

@@ -27,7 +27,9 @@ registerHooks({
 const { prepareGround } = await import('../ground.ts');
 const { modeOf } = await import('../modes/modes.ts');
 const mode = modeOf(bug.mode ?? 'random');
-using ground = await prepareGround();
+using prepared = await prepareGround();
+const { mostSteps } = bug;
+const ground = mostSteps === undefined ? prepared : { ...prepared, mostSteps };
 let [caught, other]: (BrokenWorld | undefined)[] = [];
 for (const seed of values.seeds.split(',').map(Number)) {
   if (caught !== undefined) break;

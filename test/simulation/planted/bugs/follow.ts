@@ -128,6 +128,7 @@ export const FOLLOW_BUGS: readonly PlantedBug[] = [
     name: 'no-wait-after-no-answer',
     text: 'a look-up without an answer is repeated at once',
     breaks: /everything settles/,
+    mostSteps: 15_000,
     edits: [
       {
         file: 'src/orders/rules/schedule.ts',
