@@ -57,7 +57,7 @@ const OF_SQLITE = [
   'test/extensions/restore/restore.test.ts',
   // Its steps count turns of the event loop, in which a server on the network does not answer.
   'test/orders/outages.slow.test.ts',
-  // They live through hours and days of decisions that read no SQL of their own, and took a third of the time of PostgreSQL's tests.
+  // They live through hours and days of decisions that read no SQL of their own, and took 44 % of the time on PostgreSQL.
   'test/orders/pass/restraints.test.ts',
   'test/orders/{absence,clock-watch,odd-answers,other-ids,outage-ends,outcomes}.test.ts',
   'test/findings/{judge-answer.test,tampering.property.slow.test}.ts',
