@@ -4,7 +4,7 @@ import type { WebhookEndpoint } from '../../../src/extensions/webhooks/settings.
 import { AT_ONCE, takesType } from '../../../src/extensions/webhooks/delivery.ts';
 import { feedEventOf, type EventRow, type FeedEvent } from '../../../src/extensions/feed/event.ts';
 import { FEED_COLUMNS } from '../../../src/extensions/feed/tables/events.ts';
-import type { PlannedReceiver } from '../plan/receivers.ts';
+import { isPoisoned, type PlannedReceiver } from '../plan/receivers.ts';
 import type { Life, Scheduler } from '../scheduler.ts';
 import { describe, isBehind, isBehindPoison, subjectOf, wellAt, type RetryingRow } from './delivery-rows.ts';
 
@@ -208,7 +208,8 @@ export class DeliveryObserver {
       const lost = waiting.filter(
         (row) => !this.#isRetrying(name, row) && !isBehindPoison(known.planned, row, waiting),
       );
-      if (lost.length > 0 && known.planned.dead?.to !== Number.POSITIVE_INFINITY) {
+      const isLost = lost.some((row) => !isPoisonAtTheEnd(known, row, waiting));
+      if (isLost && known.planned.dead?.to !== Number.POSITIVE_INFINITY) {
         this.#world.fail('webhooks complete', `${name} never got ${describe(lost[0])}, and ${lost.length - 1} more`);
       }
       if (lost.length > 0 && known.lastAt < this.#world.scheduler.now - HOUR - AT_ONCE_MS)
@@ -353,4 +354,14 @@ export class DeliveryObserver {
 /** Tells whether an endpoint that begins after these events takes another one. An account that had none has no beginning. */
 function isAfter(since: KnownEndpoint['since'], { account, id }: EventRow): boolean {
   return since !== undefined && id > (since.get(account) ?? 0);
+}
+
+/**
+ * Tells whether an event is refused for ever, or waits behind one that is, and none after that one was delivered: it is
+ * tried until the endpoint accepts another event, because the endpoint may refuse every event.
+ */
+function isPoisonAtTheEnd({ planned: { poison }, events }: KnownEndpoint, row: EventRow, waiting: EventRow[]): boolean {
+  const first = waiting.find((one) => subjectOf(one) === subjectOf(row));
+  if (poison === null || first === undefined || !isPoisoned(feedEventOf(first), poison.oneOf)) return false;
+  return [...events].every(([id, { isTaken }]) => !isTaken || id < first.id);
 }
