@@ -26,6 +26,8 @@ import { Shop, triggerKindOf } from './shop.ts';
 
 /** Of a world with one order, and more for each. */
 const MOST_STEPS = 300_000;
+/** A process retries its writes to a database that takes none, of each account about as often in a second. */
+const MOST_STEPS_A_SECOND = 40;
 
 /** How often a world is looked at for its end, once everything has settled. */
 const SETTLED_EVERY_MS = 30 * 60_000;
@@ -102,8 +104,7 @@ class World implements Surroundings, AccountWorld, Machine, Disposable {
       this.#replay = new Replay(reader, plan, () => this.#processes.current, fail);
     }
     const sent = plan.sharesLimit ? { arrivals: [], departures: [] } : undefined;
-    const enough = plansOf(plan).reduce((sum, { orders }) => sum + 10_000 * orders.length, MOST_STEPS);
-    this.#mostSteps = ground.mostSteps ?? enough;
+    this.#mostSteps = ground.mostSteps ?? enoughStepsFor(plan);
     this.accounts = plansOf(plan).map((one) => new SimulatedAccount(this, one, reader, sent));
     for (const { exchange } of this.accounts) exchange.replay = this.#replay;
     this.deliveries = new DeliveryObserver(this, reader, plan.receivers);
@@ -436,4 +437,12 @@ function withPlan(config: SqliteConfig, plan: Plan, path: string): SqliteConfig 
     { ...config, database },
     plansOf(plan).map(({ account, settings }) => ({ account, settings, rateGroup })),
   );
+}
+
+function enoughStepsFor(plan: Plan): number {
+  const accounts = plansOf(plan);
+  const orders = accounts.reduce((sum, one) => sum + one.orders.length, 0);
+  const outages = [plan.diskFull, plan.readOnly].filter((window) => window !== null);
+  const outageMs = outages.reduce((sum, { from, to }) => sum + to - from, 0);
+  return MOST_STEPS + 10_000 * orders + (MOST_STEPS_A_SECOND * accounts.length * outageMs) / 1_000;
 }
