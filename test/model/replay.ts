@@ -159,6 +159,8 @@ export class Replay {
   #reporting: Life | undefined;
   /** A process has reported that was lost before the two that stand for the workers. */
   #hasThird = false;
+  /** The owner has put orders in doubt since its claim. */
+  #hasDoubted = false;
   #lastSlot: Slot = 1;
   #seenId = 0;
   #seenGeneration = 0;
@@ -219,7 +221,10 @@ export class Replay {
   /** Takes what was committed since: a claim, then the moves of orders. A process may have died after its commit. */
   poll(): void {
     const generation = (this.#generation.get(this.#account) as number | undefined) ?? 0;
-    if (generation !== this.#seenGeneration) this.#claimed();
+    if (generation !== this.#seenGeneration) {
+      this.#hasDoubted = false;
+      this.#claimed();
+    }
     this.#seenGeneration = generation;
     const moves = this.#moves.all(this.#account, this.#seenId) as MoveRow[];
     for (let index = 0; index < moves.length; index += 1)
@@ -263,8 +268,11 @@ export class Replay {
     // A person who has an order sent again may be wrong; so may the setting that has it sent again once it is proved absent.
     const isResend = from === UNKNOWN && to === PENDING && this.#traces.get(id)?.possible.mayResend === true;
     const isOfThird = this.#hasThird && from === PENDING && to === UNKNOWN;
+    // In the model a fail-over puts every pending order in doubt; the program leaves those that the lost owner cannot have read.
+    const isUnread = this.#hasDoubted && from === PENDING && to === SENDING;
+    this.#hasDoubted ||= from === PENDING && to === UNKNOWN;
     const names = isLate ? (['record'] as const) : isOfPerson ? BY_PERSON : BY_PROGRAM;
-    this.#take(id, names, { what: `${old} → ${value}`, isRisk: isOfPerson || isResend || isOfThird, to });
+    this.#take(id, names, { what: `${old} → ${value}`, isRisk: isOfPerson || isResend || isOfThird || isUnread, to });
     return isLate;
   }
 

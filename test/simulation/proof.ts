@@ -54,7 +54,7 @@ export const promotedWorlds = partOf({
   text: 'standbys promoted that lack the last commits, with the owner lost or back a while later, and decided on by a person; each order is replayed through the model',
   seeds: { small: 40, full: 480 },
   seedsAPiece: 60,
-  kept: [71432],
+  kept: [71432, 147],
   least: (dose) => (dose === 'small' ? { promotions: 100, traces: 650 } : { promotions: 1_200, traces: 10_000 }),
 });
 
