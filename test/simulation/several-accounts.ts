@@ -198,6 +198,9 @@ interface Ending {
   readonly changes: Changes;
 }
 
+/** The wait between two looks of the program. Its other waits, such as for a full disk, are longer. */
+const LOOK_MS = 100;
+
 /** Has the program look for what others have committed when they have, and not ten times a second. */
 class Changes {
   readonly clock: Clock;
@@ -205,7 +208,8 @@ class Changes {
   #onChange = () => {};
 
   constructor(clock: Clock, end: AbortSignal) {
-    this.clock = { ...clock, sleep: (ms, signal) => (signal === end ? this.#next(end) : clock.sleep(ms, signal)) };
+    const isLook = (ms: number, signal: AbortSignal | undefined) => ms <= LOOK_MS && signal === end;
+    this.clock = { ...clock, sleep: (ms, signal) => (isLook(ms, signal) ? this.#next(end) : clock.sleep(ms, signal)) };
   }
 
   tell(): void {
