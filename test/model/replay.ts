@@ -268,7 +268,7 @@ export class Replay {
     // A person who has an order sent again may be wrong; so may the setting that has it sent again once it is proved absent.
     const isResend = from === UNKNOWN && to === PENDING && this.#traces.get(id)?.possible.mayResend === true;
     const isOfThird = this.#hasThird && from === PENDING && to === UNKNOWN;
-    // In the model a fail-over puts every pending order in doubt; the program leaves those that the lost owner cannot have read.
+    // The program, unlike the model, leaves pending orders out of doubt that the lost owner cannot have read.
     const isUnread = this.#hasDoubted && from === PENDING && to === SENDING;
     this.#hasDoubted ||= from === PENDING && to === UNKNOWN;
     const names = isLate ? (['record'] as const) : isOfPerson ? BY_PERSON : BY_PROGRAM;
