@@ -198,7 +198,7 @@ interface Ending {
   readonly changes: Changes;
 }
 
-/** The wait between two looks of the program. Its other waits, such as for a full disk, are longer. */
+/** The program looks for changes this often. Its other waits on the same signal, such as for a full disk, are longer. */
 const LOOK_MS = 100;
 
 /** Has the program look for what others have committed when they have, and not ten times a second. */

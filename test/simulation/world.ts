@@ -26,7 +26,7 @@ import { Shop, triggerKindOf } from './shop.ts';
 
 /** Of a world with one order, and more for each. */
 const MOST_STEPS = 300_000;
-/** A process retries its writes to a database that takes none, of each account about as often in a second. */
+/** For each account: while the database takes no writes, a process retries them about 20 times a second. */
 const MOST_STEPS_A_SECOND = 40;
 
 /** How often a world is looked at for its end, once everything has settled. */

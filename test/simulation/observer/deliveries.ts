@@ -357,8 +357,8 @@ function isAfter(since: KnownEndpoint['since'], { account, id }: EventRow): bool
 }
 
 /**
- * Tells whether an event is refused for ever, or waits behind one that is, and none after that one was delivered: it is
- * tried until the endpoint accepts another event, because the endpoint may refuse every event.
+ * Tells whether the receiver refuses this event, or an earlier one of its order, for ever, and has taken no later event. The
+ * program then retries that event hourly, because the receiver may refuse every event.
  */
 function isPoisonAtTheEnd({ planned: { poison }, events }: KnownEndpoint, row: EventRow, waiting: EventRow[]): boolean {
   const first = waiting.find((one) => subjectOf(one) === subjectOf(row));
