@@ -1,7 +1,7 @@
 import { quoted as quotedId } from '../plan/names.ts';
 import type { PlannedOrder } from '../plan/orders.ts';
 
-/** A create that left: when, and whether the program was told that it was not taken. */
+/** A create that left. It is proved not taken if the program was told so, or if a person decided to send it again. */
 export interface Create {
   readonly at: number;
   isProvedNotTaken: boolean;

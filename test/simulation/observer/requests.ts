@@ -115,7 +115,8 @@ export class RequestChecks {
     if (/"merchant":\{"id":"(?!merchant-1")/.test(ending.response?.body ?? '')) this.#noteOtherMerchant(ending);
     if (method === 'POST') {
       const verdict = verdictOf(ending, this.#plan);
-      if (create !== undefined) create.isProvedNotTaken = verdict === 'not-taken';
+      // A person's decision stands: a process that is answered after it has lost the account, and records no answer.
+      if (create !== undefined) create.isProvedNotTaken ||= verdict === 'not-taken';
       // A 403 that others are not answered speaks of this order.
       known.wasRefused = verdict === 'refused' || ending.response?.status === 403;
     } else if (provesAbsence(ending, this.#plan)) known.misses += 1;
