@@ -34,7 +34,7 @@ export const exhaustiveWorlds = partOf({
 export const tornWorlds = partOf({
   name: 'torn',
   text: 'losses of power: the log ends at or within a frame, has a damaged one, or is of a disk that lied',
-  seeds: { small: 50, full: 480 },
+  seeds: { small: 50, full: 540 },
   seedsAPiece: 60,
   least: (dose) => ({ tornWals: dose === 'small' ? 500 : 5_000 }),
 });
