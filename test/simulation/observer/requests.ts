@@ -115,7 +115,7 @@ export class RequestChecks {
     if (/"merchant":\{"id":"(?!merchant-1")/.test(ending.response?.body ?? '')) this.#noteOtherMerchant(ending);
     if (method === 'POST') {
       const verdict = verdictOf(ending, this.#plan);
-      // A person's decision stands: a process that is answered after it has lost the account, and records no answer.
+      // An answer after a person's decision reaches a process without the account, which records nothing.
       if (create !== undefined) create.isProvedNotTaken ||= verdict === 'not-taken';
       // A 403 that others are not answered speaks of this order.
       known.wasRefused = verdict === 'refused' || ending.response?.status === 403;
